@@ -62,7 +62,7 @@ async def judge(
     checked = check_reply(reply, prompt)
     times.append(time.process_time_ns() - replied)
     prepared = PreparedRequest(
-        request, known, detection, collected, safety, deadline, clock.monotonic()
+        request, known, detection, safety, deadline, False, collected, clock.monotonic()
     )
     build_result("1", prepared, [Attempt(reply, checked, False)])
     times.append(time.process_time_ns() - replied)

@@ -19,8 +19,7 @@ from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import ModelCaller
 from judge.judging.pipeline import Pipeline, unlimited_budget
 from judge.judging.references import ReferenceCollector
-from judge.library.pages.read_ahead import ReadAhead
-from judge.library.pages.retriever import SnippetRetriever
+from judge.library.pages.retriever import ReadAhead, SnippetRetriever
 from judge.library.rank.page_embeddings import PageEmbeddings
 from judge.library.search.service import CitablePassageFinder
 from judge.ports import Clock, Journal, LanguageModel, RateLimiter

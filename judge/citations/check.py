@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from operator import attrgetter
 from typing import Final, Literal
 
 from judge.citations.claims import Claim, MarkedSentence, makes_claim, mark_sentences
@@ -138,37 +139,29 @@ def check_answer(
     'supported'
     """
     sentences = _marked_sentences(answer, marks)
-    claims = [sentence.claims() for sentence in sentences if sentence.marks]
-    pairs = {
-        (place, claim.text, number)
-        for place, of_sentence in enumerate(claims)
-        for claim in of_sentence
-        for number in claim.mark.numbers
-        if 1 <= number <= len(sources)
-    }
-    if len(pairs) > MAX_CITATIONS:
+    by_sentence = [groupby(sentence.claims(), attrgetter("text")) for sentence in sentences]
+    claims = [list(same) for groups in by_sentence for _, same in groups]
+    cited = [{number for claim in same for number in claim.mark.numbers} for same in claims]
+    found = [number for numbers in cited for number in numbers if 1 <= number <= len(sources)]
+    if len(found) > MAX_CITATIONS:
         raise InvalidRequest(
-            f"The answer has {len(pairs)} citations, and at most {MAX_CITATIONS} can be checked at "
+            f"The answer has {len(found)} citations, and at most {MAX_CITATIONS} can be checked at "
             "once. Check it in parts."
         )
-    readings = {number: _reading(sources[number - 1].text) for _, _, number in pairs}
+    readings = {number: _reading(sources[number - 1].text) for number in set(found)}
     checked = [
         [
             _check_mark(claim, number, readings.get(number or 0))
             for claim in same
             for number in claim.mark.numbers or (None,)
         ]
-        for of_sentence in claims
-        for _, same in groupby(of_sentence, key=lambda claim: claim.text)
+        for same in claims
     ]
-    prose = _NOT_PROSE.sub(_blank, answer)
-    uncited = tuple(
-        UncitedClaim(start, end)
-        for (start, end), marks_of_sentence, _ in sentences
-        if not marks_of_sentence and makes_claim(prose[start:end])
-    )
+    prose = _NOT_PROSE.sub(lambda match: " " * len(match[0]), answer)
+    spans = [sentence.span for sentence in sentences if not sentence.marks]
+    uncited = tuple(UncitedClaim(*s) for s in spans if makes_claim(prose[s.start : s.end]))
     return CheckedAnswer(
-        marks=tuple(mark for marks_of_sentence in checked for mark in marks_of_sentence),
+        marks=tuple(mark for marks_of_claim in checked for mark in marks_of_claim),
         uncited=uncited,
         verdict=_verdict(checked, has_uncited=bool(uncited)),
         sources=tuple(
@@ -192,7 +185,7 @@ def _marked_sentences(answer: str, form: MarkForm | None) -> list[MarkedSentence
     text = "".join([*pieces, answer[at:]])
     brackets = [] if form == "cite" else find_marks(text)
     all_marks = sorted([*tags, *brackets], key=lambda mark: mark.start)
-    text = _NOT_TEXT.sub(_blank_but_words, text)
+    text = _NOT_TEXT.sub(lambda link: f" {link['words'] or ''}".ljust(len(link[0])), text)
     end = _end_of_prose(text)
     text = text[:end] + _LIST_TEXT.sub(lambda part: part[1] or " ", text[end:])
     marked: list[MarkedSentence] = []
@@ -224,14 +217,6 @@ def _end_of_prose(text: str) -> int:
     return start if are_links else len(text)
 
 
-def _blank(match: re.Match[str]) -> str:
-    return " " * len(match[0])
-
-
-def _blank_but_words(match: re.Match[str]) -> str:
-    return f" {match['words'] or ''}".ljust(len(match[0]))
-
-
 def _reading(text: str) -> SourceReading:
     text = strip_invisible(text)
     return SourceReading.of(
@@ -243,34 +228,25 @@ def _reading(text: str) -> SourceReading:
 
 def _check_mark(claim: Claim, number: int | None, reading: SourceReading | None) -> CheckedMark:
     """The mark of *claim* for one *number*; without a *reading* there is no such source."""
+    start, end = claim.mark.start, claim.mark.end
     if reading is None:
-        return CheckedMark(number, claim.mark.start, claim.mark.end, False, None, None, False)
-    support = reading.support(claim.text)
-    return CheckedMark(
-        number=number,
-        start=claim.mark.start,
-        end=claim.mark.end,
-        in_range=True,
-        sentence=None if support.sentence is None else reading.sentences[support.sentence],
-        support=support.score,
-        contradicts=support.contradicts,
-    )
+        return CheckedMark(number, start, end, False, None, None, False)
+    score, contradicts, at = reading.support(claim.text)
+    sentence = None if at is None else reading.sentences[at]
+    return CheckedMark(number, start, end, True, sentence, score, contradicts)
 
 
 def _verdict(checked: Sequence[Sequence[CheckedMark]], *, has_uncited: bool) -> AnswerVerdict:
+    """The verdict on all claims, each given by its marks."""
     if any(not mark.in_range for marks in checked for mark in marks):
         return "broken"
-    # Claims of too few words to measure count neither way.
-    measured = [
-        marks for marks in checked if any(m.support is not None or m.contradicts for m in marks)
+    are_supported = [
+        any((mark.support or 0.0) >= SUPPORT_THRESHOLD for mark in marks)
+        and not any(mark.contradicts for mark in marks)
+        for marks in checked
+        # Claims of too few words to measure count neither way.
+        if any(mark.support is not None or mark.contradicts for mark in marks)
     ]
-    supported = [marks for marks in measured if _is_supported(marks)]
-    if not supported:
+    if not any(are_supported):
         return "unsupported"
-    return "partly" if has_uncited or len(supported) < len(measured) else "supported"
-
-
-def _is_supported(marks: Sequence[CheckedMark]) -> bool:
-    """Whether the claim of these *marks* is supported by one source and contradicted by none."""
-    best = max((mark.support or 0.0 for mark in marks), default=0.0)
-    return best >= SUPPORT_THRESHOLD and not any(mark.contradicts for mark in marks)
+    return "supported" if all(are_supported) and not has_uncited else "partly"

@@ -45,26 +45,10 @@ _MONTHS = (
     "january february march april may june july august september october november december"
 ).split()
 
-_SHARES = {"half": 50.0, "third": 100 / 3, "quarter": 25.0, "thirds": 200 / 3, "quarters": 75.0}
-"""Per cent of "half of it", "a third of it", "two thirds of it" and so on."""
-_ORDINALS = dict(
-    zip("first second third fourth fifth sixth seventh eighth ninth tenth".split(), range(1, 11))
-)
-
 FIGURES = frozenset(
-    [
-        *_SHARES,
-        *_ORDINALS,
-        *_WORDS,
-        *_LARGE,
-        *_UNITS,
-        *(f"{unit}s" for unit in _UNITS),
-        *_MONTHS,
-        "per",
-        "cent",
-        "twice",
-    ]
-)
+    "half third quarter thirds quarters first second fourth fifth sixth seventh eighth ninth tenth "
+    "per cent twice".split()
+).union(_WORDS, _LARGE, _UNITS, _MONTHS, (f"{unit}s" for unit in _UNITS))
 """Words of numbers, units and dates, which are compared as facts and not as words."""
 
 _MONTH = "|".join(f"{name}|{name[:3]}" for name in _MONTHS)
@@ -92,9 +76,6 @@ _AMOUNT = re.compile(
     rf"|\b(?:for|within|after|than|least|most|to|under|over) an? (?P<unit>{_UNIT})\b"
 )
 
-_SHARE = re.compile(r"\b(?:an? |two |three )?(half|third|quarter|thirds|quarters) of\b")
-_ORDINAL = re.compile(rf"\b(?:({'|'.join(_ORDINALS)})|(\d{{1,2}})(?:st|nd|rd|th)) (?=[a-z])")
-_ONCE = re.compile(r"\bonce (?=in|an?|per|every|each|only)\b")
 _OR_TWO = re.compile(rf"\b(?:an?|one) ({_UNIT}) or two\b")
 _CONTRACTION = re.compile(r"\b(?:(can|won|shan)'t|(can)not|(\w+)n't)\b")
 _WHOLE = {"won": "will", "shan": "shall"}
@@ -108,6 +89,24 @@ class Quantity:
     kind: str
     noun: str = ""
 
+    def is_like(self, other: "Fact") -> bool:
+        """Whether *other* is about the same thing, so that the two agree or differ."""
+        if isinstance(other, Date):
+            return False
+        if self.kind != other.kind:
+            return {self.kind, other.kind} == {"second", "month"}
+        return bool(self.kind) or self.noun[:4] == other.noun[:4]
+
+    def agrees(self, other: "Fact") -> bool:
+        """Whether *other* is the same amount; a month has 28 to 31 days."""
+        if isinstance(other, Date):
+            return False
+        if {self.kind, other.kind} == {"second", "month"}:
+            days, months = sorted((self, other), key=lambda fact: fact.kind == "month")
+            return 28 * _DAY * months.amount <= days.amount <= 31 * _DAY * months.amount
+        is_same = abs(self.amount - other.amount) < 1e-6 * max(1.0, self.amount)
+        return self.kind == other.kind and is_same
+
 
 @dataclass(frozen=True, slots=True)
 class Date:
@@ -116,6 +115,18 @@ class Date:
     day: int
     month: int
     year: int
+
+    def is_like(self, other: "Fact") -> bool:
+        """Whether *other* is a date that can be compared with this one."""
+        return isinstance(other, Date) and bool(self.month) == bool(other.month)
+
+    def agrees(self, other: "Fact") -> bool:
+        """Whether *other* is the same date, as far as both are given."""
+        if not isinstance(other, Date):
+            return False
+        pairs = ((self.day, other.day), (self.month, other.month), (self.year, other.year))
+        given = [a == b for a, b in pairs if a and b]
+        return bool(given) and all(given)
 
 
 Fact = Quantity | Date
@@ -139,15 +150,6 @@ def quantities(sentence: str) -> list[Fact]:
     facts: list[Fact] = [_date(match) for match in DATE.finditer(text)]
     text = DATE.sub(";", text)
     return [*facts, *(amount for match in _AMOUNT.finditer(text) for amount in _amounts(match))]
-
-
-def all_facts(sentence: str) -> list[Fact]:
-    """The `quantities` of *sentence*, and its shares, ordinals and "once a year"."""
-    text = _ONCE.sub("one time ", fold_space(lowered(sentence[:_MAX_CHARACTERS])))
-    facts: list[Fact] = [Quantity(_SHARES[match[1]], "%") for match in _SHARE.finditer(text)]
-    text = _SHARE.sub(";", text)
-    ordinals = (_ORDINALS.get(nth[1]) or float(nth[2]) for nth in _ORDINAL.finditer(text))
-    return [*facts, *(Quantity(number, "ordinal") for number in ordinals), *quantities(text)]
 
 
 def _date(match: re.Match[str]) -> Date:
@@ -200,36 +202,12 @@ def _unit(noun: str) -> tuple[str, float] | None:
 def differ(ours: Sequence[Fact], theirs: Sequence[Fact]) -> bool:
     """Whether theirs has facts of the kind of one of ours, and none that agrees with it."""
     for fact in ours:
-        same_kind = [other for other in theirs if _comparable(fact, other)]
-        if same_kind and not any(_agree(fact, other) for other in same_kind):
+        alike = [other for other in theirs if fact.is_like(other)]
+        if alike and not any(map(fact.agrees, alike)):
             return True
     return False
 
 
 def has_all(ours: Sequence[Fact], theirs: Sequence[Fact]) -> bool:
     """Whether theirs has every number of ours."""
-    return all(any(_agree(fact, other) for other in theirs) for fact in ours)
-
-
-def _comparable(one: Fact, other: Fact) -> bool:
-    if isinstance(one, Date) and isinstance(other, Date):
-        return bool(one.month) == bool(other.month)
-    if isinstance(one, Date) or isinstance(other, Date):
-        return False
-    if one.kind != other.kind:
-        return {one.kind, other.kind} == {"second", "month"}
-    return bool(one.kind) or one.noun[:4] == other.noun[:4]
-
-
-def _agree(one: Fact, other: Fact) -> bool:
-    if isinstance(one, Date) and isinstance(other, Date):
-        pairs = ((one.day, other.day), (one.month, other.month), (one.year, other.year))
-        given = [(a, b) for a, b in pairs if a and b]
-        return bool(given) and all(a == b for a, b in given)
-    if isinstance(one, Date) or isinstance(other, Date):
-        return False
-    if {one.kind, other.kind} == {"second", "month"}:
-        days, months = sorted((one, other), key=lambda fact: fact.kind == "month")
-        return 28 * _DAY * months.amount <= days.amount <= 31 * _DAY * months.amount
-    is_same = abs(one.amount - other.amount) < 1e-6 * max(1.0, one.amount)
-    return one.kind == other.kind and is_same
+    return all(any(map(fact.agrees, theirs)) for fact in ours)

@@ -9,7 +9,6 @@ times, amounts, `[sic]`, `[2019] UKSC 28`, `Form [N5B]`. Takes linear time.
 import re
 import unicodedata
 from collections.abc import Iterator
-from itertools import chain
 from typing import Final, NamedTuple
 
 from judge.citations.facts import SMALL_NUMBERS
@@ -146,14 +145,10 @@ def find_marks(text: str) -> tuple[Mark, ...]:
 def find_cite_marks(text: str) -> list[Mark]:
     """Every `<cite i="n"/>` of *text*, in order, well formed or not."""
     return [
-        Mark(_cite_numbers(match[0]), match.start(), match.end(), match[0])
+        Mark((int(named[2]),) if named else (), match.start(), match.end(), match[0])
         for match in _CITE.finditer(text)
+        for named in [_CITE_NUMBER.fullmatch(match[0])]
     ]
-
-
-def _cite_numbers(tag: str) -> tuple[int, ...]:
-    named = _CITE_NUMBER.fullmatch(tag)
-    return (int(named[2]),) if named else ()
 
 
 def _plain(body: str) -> str:
@@ -224,13 +219,7 @@ def _listed(tokens: list[tuple[str, str]], numbers: list[int]) -> tuple[int, ...
 def _bare(seen: Seen) -> Iterator[tuple[str, tuple[int, ...]]]:
     for found in _BARE.finditer(seen.text):
         if not found["everyday"]:
-            words = re.findall(r"\d+|[^\W\d_]+", str(found[str(found.lastgroup)]))
-            yield found[0], tuple(chain.from_iterable(map(_value, words)))
-
-
-def _value(word: str) -> tuple[int, ...]:
-    """The number of *word*; none if it is no number, as "and"."""
-    if word.isdigit():
-        return (int("".join(str(unicodedata.digit(digit)) for digit in word)),)
-    value = _WORDS.get(word.lower())
-    return () if value is None else (value,)
+            named = "".join(map(_plain_character, str(found[str(found.lastgroup)]))).lower()
+            words = re.findall(r"\d+|[a-z]+", named)
+            numbers = [int(word) if word.isdigit() else _WORDS.get(word) for word in words]
+            yield found[0], tuple(number for number in numbers if number is not None)

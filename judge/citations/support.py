@@ -19,10 +19,10 @@ from judge.citations.facts import (
     SMALL_NUMBERS,
     Fact,
     Quantity,
-    all_facts,
     differ,
     has_all,
     lowered,
+    quantities,
 )
 from judge.text.english import STOP_WORDS, WORD, find_words, stems, strip_accents
 
@@ -102,36 +102,33 @@ class Statement:
             modalities,
             frozenset(stems(content)),
             _BOUNDS.intersection(words),
-            all_facts(sentence),
+            quantities(sentence),
         )
 
+    def differs_in_number(self, source: "Statement") -> bool:
+        """Whether the two have different numbers, and *source* has all else of this claim."""
+        ours, theirs = ([name for _, name in one.modalities] for one in (self, source))
+        return (
+            len(self.content) >= _MIN_SHARED
+            and self.content <= source.content
+            and bool(_places(theirs, ours))
+            and self.bounds <= source.bounds
+            and differ(self.facts, source.facts)
+        )
 
-def differs_in_number(claim: Statement, source: Statement) -> bool:
-    """Whether the two have different numbers, and *source* has all else of the claim."""
-    ours, theirs = ([name for _, name in one.modalities] for one in (claim, source))
-    return (
-        len(claim.content) >= _MIN_SHARED
-        and claim.content <= source.content
-        and bool(_places(theirs, ours))
-        and claim.bounds <= source.bounds
-        and differ(claim.facts, source.facts)
-    )
-
-
-def is_turned_round(claim: Statement, source: Statement) -> bool:
-    """Whether *source* has the claim's words together, with one opposed modality among them."""
-    if len(claim.content) < _MIN_SHARED:
+    def is_turned_round(self, source: "Statement") -> bool:
+        """Whether *source* has this claim's words together, with one opposed modality in them."""
+        if len(self.content) < _MIN_SHARED:
+            return False
+        ours = [name for _, name in self.modalities]
+        for start in _places(source.words, self.words):
+            end = start + len(self.words)
+            is_last = end == len(source.words)
+            theirs = [name for at, name in source.modalities if start <= at < end + is_last]
+            pairs = [pair for pair in zip_longest(ours, theirs) if pair[0] != pair[1]]
+            if len(pairs) == 1 and frozenset(pairs[0]) in _OPPOSED:
+                return _CONDITIONS.isdisjoint(source.words[:start] + source.words[end:])
         return False
-    ours = [name for _, name in claim.modalities]
-    for start in _places(source.words, claim.words):
-        end = start + len(claim.words)
-        is_last = end == len(source.words)
-        theirs = [name for at, name in source.modalities if start <= at < end + is_last]
-        pairs = [pair for pair in zip_longest(ours, theirs) if pair[0] != pair[1]]
-        around = source.words[:start] + source.words[end:]
-        if len(pairs) == 1 and frozenset(pairs[0]) in _OPPOSED:
-            return _CONDITIONS.isdisjoint(around)
-    return False
 
 
 def _places(words: Sequence[str], run: Sequence[str]) -> list[int]:
@@ -180,24 +177,14 @@ def _weights(text: str) -> dict[str, float]:
     text = _THOUSANDS.sub("", strip_accents(text).replace("’", "'"))
     weights: dict[str, float] = {}
     for place, written in enumerate(find_words(text)):
-        stem, weight = _weighted(written)
-        if weight == NAME_WEIGHT and not place:
-            weight = 1.0  # any word has a capital there
-        if weight > weights.get(stem, 0.0):
-            weights[stem] = weight
+        word = written.lower().removesuffix("'s")
+        if word in STOP_WORDS or word.endswith("n't"):
+            continue
+        [stem] = stems([_NUMBERS.get(word, word)])
+        is_name = place > 0 and written[0].isupper()  # any first word has a capital
+        weight = NUMBER_WEIGHT if stem[0].isdigit() else NAME_WEIGHT if is_name else 1.0
+        weights[stem] = max(weight, weights.get(stem, 0.0))
     return weights
-
-
-@functools.lru_cache(maxsize=4096)
-def _weighted(written: str) -> tuple[str, float]:
-    """The stem of a word, and its weight; function words weigh 0."""
-    word = written.lower().removesuffix("'s")
-    [stem] = stems([_NUMBERS.get(word, word)])
-    if word in STOP_WORDS or word.endswith("n't"):
-        return stem, 0.0
-    if stem[0].isdigit():
-        return stem, NUMBER_WEIGHT
-    return stem, NAME_WEIGHT if written[0].isupper() else 1.0
 
 
 @dataclass(frozen=True)
@@ -228,28 +215,30 @@ class SourceReading:
         numbers weigh more and cost more if missing.
         """
         weights = _weights(claim)
-        shares = self._shares(weights)
+        total = sum(weights.values())
+        shares: dict[int, float] = {}
+        for stem, weight in weights.items():
+            for at in self.postings.get(stem, ()):
+                shares[at] = shares.get(at, 0.0) + weight / total
         sentence, is_contradicted = self._closest(claim, shares)
         if len(weights) < MIN_CONTENT_WORDS:
             return Support(None, is_contradicted, sentence)
         if not self.sentences:
             return Support(0.0, contradicts=False, sentence=None)
-        score = self._word_score(claim, weights, best=max(shares.values(), default=0.0))
-        score = max(score, MIN_SCORE) * (CONTRADICTED_FACTOR if is_contradicted else 1.0)
+        missing = [weight for stem, weight in weights.items() if stem not in self.postings]
+        if NUMBER_WEIGHT in missing and self._has_amounts(_measured(claim)):
+            missing = [weight for weight in missing if weight != NUMBER_WEIGHT]
+        spread = 1 - sum(missing) / total
+        best = max(shares.values(), default=0.0)
+        score = SINGLE_SENTENCE_WEIGHT * best + (1 - SINGLE_SENTENCE_WEIGHT) * spread
+        score = max(score * MISSING_FACTOR ** sum(weight > 1.0 for weight in missing), MIN_SCORE)
+        if is_contradicted:
+            score *= CONTRADICTED_FACTOR
         return Support(round(score, 3), is_contradicted, sentence)
 
     def shares_words(self, claim: str) -> bool:
         """Whether any sentence has a word of content of *claim*."""
         return not self.postings.keys().isdisjoint(_weights(claim))
-
-    def _shares(self, weights: Mapping[str, float]) -> dict[int, float]:
-        """The share of the claim in each sentence, by index, without sentences that have none."""
-        shares: dict[int, float] = {}
-        total = sum(weights.values())
-        for stem, weight in weights.items():
-            for at in self.postings.get(stem, ()):
-                shares[at] = shares.get(at, 0.0) + weight / total
-        return shares
 
     def _closest(self, claim: str, shares: Mapping[int, float]) -> tuple[int | None, bool]:
         """The sentence with the greatest of *shares*, and whether it contradicts *claim*.
@@ -261,25 +250,13 @@ class SourceReading:
             return None, False
         best = max(shares.values())
         closest = sorted(at for at, share in shares.items() if share > best - 1e-9)
-        statement = Statement.of(claim.rpartition(": ")[2])  # "You are right: they must pay."
+        said = Statement.of(claim.rpartition(": ")[2])  # "You are right: they must pay."
         for at in closest:
-            if not self._contradicts(statement, Statement.of(self.sentences[at])):
+            source = Statement.of(self.sentences[at])
+            differs = said.differs_in_number(source) and not self._has_amounts(said.facts)
+            if not (differs or said.is_turned_round(source)):
                 return at, False
         return closest[0], True
-
-    def _contradicts(self, claim: Statement, source: Statement) -> bool:
-        if is_turned_round(claim, source):
-            return True
-        return differs_in_number(claim, source) and not self._has_amounts(claim.facts)
-
-    def _word_score(self, claim: str, weights: Mapping[str, float], *, best: float) -> float:
-        """The share of the claim that the sentences have, reduced for missing names and numbers."""
-        missing = [weight for stem, weight in weights.items() if stem not in self.postings]
-        if NUMBER_WEIGHT in missing and self._has_amounts(_measured(claim)):
-            missing = [weight for weight in missing if weight != NUMBER_WEIGHT]
-        spread = 1 - sum(missing) / sum(weights.values())
-        share = SINGLE_SENTENCE_WEIGHT * best + (1 - SINGLE_SENTENCE_WEIGHT) * spread
-        return share * float(MISSING_FACTOR ** sum(weight > 1.0 for weight in missing))
 
     def _has_amounts(self, ours: Sequence[Fact]) -> bool:
         """Whether the sentences have every number of *ours*, also as 14 days for two weeks."""
@@ -288,7 +265,7 @@ class SourceReading:
     @functools.cached_property
     def _amounts(self) -> list[Fact]:
         """The numbers of all sentences."""
-        return [fact for sentence in self.sentences for fact in all_facts(sentence)]
+        return [fact for sentence in self.sentences for fact in quantities(sentence)]
 
 
 def support(claim: str, sentences: Sequence[str]) -> Support:
@@ -298,5 +275,5 @@ def support(claim: str, sentences: Sequence[str]) -> Support:
 
 def _measured(claim: str) -> list[Fact]:
     """The numbers of *claim* if all have a unit, so that they may be written in other words."""
-    facts = all_facts(claim)
+    facts = quantities(claim)
     return facts if all(isinstance(fact, Quantity) and fact.kind for fact in facts) else []

@@ -25,9 +25,6 @@ SITE_PLACEHOLDER = "http://example-site"
 DEADLINE_S = 300.0
 """Enough for a model on the user's machine that writes a few words per second."""
 
-POLL_S = 0.05
-"""Seconds within which the site notices that it should stop."""
-
 PAGES = Path(__file__).parent / "pages"
 
 
@@ -65,13 +62,12 @@ def demo_settings(site: str, folder: Path, chosen: DemoSettings) -> Settings:
 def example_site() -> Iterator[str]:
     """Serve the pages on a free port of 127.0.0.1; yields the URL without a slash at its end."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _PageHandler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(POLL_S,), daemon=True)
-        thread.start()
+        # It looks every 0.05 s whether it should stop.
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         try:
             yield f"http://127.0.0.1:{server.server_port}"
         finally:
             server.shutdown()
-            thread.join()
 
 
 class _PageHandler(SimpleHTTPRequestHandler):

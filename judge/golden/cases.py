@@ -27,7 +27,6 @@ MAX_BYTES = 64 * 1024 * 1024
 """Of a case or a fixture; a longer case is cut, which makes it invalid JSON."""
 
 PAGES = "pages"
-"""The folder beside the cases that holds page fixtures."""
 
 
 class GoldenReply(StrictModel):
@@ -73,18 +72,15 @@ def _named_documents(documents: Mapping[str, str]) -> Mapping[str, str]:
 
 
 class Rubric(StrictModel):
-    """A question about an answer that a model answers with yes or no."""
+    """A question about an answer for a model, and how often it must say yes, of how many times."""
 
     question: Annotated[str, Field(min_length=10, max_length=2000)]
     times: Annotated[int, Field(ge=1, le=50)] = 5
-    """How often it is asked."""
-
     at_least: Annotated[float, Field(gt=0, le=1)] = 0.8
-    """The share of them that must be a yes."""
 
 
 class Expected(StrictModel):
-    """The expected outcome of a case; a key that is left out is not checked."""
+    """The expected outcome of a case, by key; docs/golden.md explains the keys."""
 
     status: int = 200
     type: str | None = None
@@ -102,19 +98,12 @@ class Expected(StrictModel):
     second_prompt_names: tuple[Phrase, ...] = ()
     prompt_digest: str | None = None
     body: Mapping[str, Any] | None = None
-    """Parts of the body; what it does not name is not checked."""
-
     exact_body: Mapping[str, Any] | None = None
-    """The whole body, with what differs between runs masked."""
-
     evaluators: Mapping[str, Any] = {}
     """The parameter of each evaluator, by its name; `load_case` checks them."""
 
     graded: tuple[Rubric, ...] = ()
-    """Questions that the model itself answers; only `--live` asks them."""
-
     floor: Annotated[float, Field(gt=0, le=1)] = 1.0
-    """The share of live answers that must be as expected."""
 
 
 class GoldenCase(StrictModel):
@@ -229,9 +218,7 @@ def _fixture(folder: Path, name: str) -> bytes:
     try:
         return read_whole(folder / inside, MAX_BYTES)
     except OSError as error:
-        raise ConfigurationError(
-            f"The fixture {folder / inside} cannot be read: {error}"
-        ) from error
+        raise ConfigurationError(f"A fixture cannot be read: {error}") from error
 
 
 def serialize_case(document: Mapping[str, Any]) -> str:

@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from judge.golden.differences import Difference, body_differences, masked
 from judge.golden.rates import Interval, Paired, newcombe, paired
@@ -41,48 +40,27 @@ Direction = Literal["worse", "gone", "unscored", "better", "new", "same"]
 _ORDER: Sequence[Direction] = ("worse", "gone", "unscored", "better", "new", "same")
 
 
-@dataclass(frozen=True, slots=True)
-class CaseChange:
+class CaseChange(NamedTuple):
     """A case in two runs, of which one may lack it."""
 
     name: str
-    before: CaseScore | None
-    after: CaseScore | None
-    prompt: str = ""
+    direction: Direction
+    """What became of its rate."""
+
+    rates: tuple[float | None, float | None]
+    """The shares that passed, before and after; None where nothing was scored."""
+
+    interval: Interval | None
+    """The 95 % interval of the change of a rate; None in replays, which never vary."""
+
+    prompt: str
     """What changed in the prompts of the first answers that were kept in both."""
 
-    body: Sequence[Difference] = ()
+    body: Sequence[Difference]
     """What changed in those answers, without what differs in every run."""
 
-    @property
-    def rates(self) -> tuple[float | None, float | None]:
-        """The shares that passed, before and after; None where nothing was scored."""
-        old, new = self.before, self.after
-        return old.rate if old else None, new.rate if new else None
-
-    @property
-    def direction(self) -> Direction:
-        """What became of its rate."""
-        if not self.before or not self.after:
-            return "new" if self.after else "gone"
-        old, new = self.rates
-        if old is None or new is None:
-            return "unscored"
-        return "same" if old == new else "better" if new > old else "worse"
-
-    @property
-    def interval(self) -> Interval | None:
-        """The 95 % interval of the change of a rate; None in replays, which never vary."""
-        old, new = self.before, self.after
-        if not old or not new or not (old.scored and new.scored and new.results[0].is_live):
-            return None
-        return newcombe((old.passes, old.scored), (new.passes, new.scored))
-
-    @property
-    def is_change(self) -> bool:
-        """Whether anything changed."""
-        failed = [score and score.failed for score in (self.before, self.after)]
-        return bool(self.direction != "same" or failed[0] != failed[1] or self.prompt or self.body)
+    is_change: bool
+    """Whether anything changed."""
 
 
 def compare_runs(before: Run, after: Run) -> list[CaseChange]:
@@ -92,14 +70,26 @@ def compare_runs(before: Run, after: Run) -> list[CaseChange]:
     return sorted(changes, key=lambda change: _ORDER.index(change.direction))
 
 
-def _change(name: str, before: CaseScore | None, after: CaseScore | None) -> CaseChange:
-    pairs = zip(*(score.results if score else () for score in (before, after)), strict=False)
-    for old, new in ((one.answer, other.answer) for one, other in pairs):
-        if old and new:
-            prompt = word_diff("\n\n".join(old.prompts), "\n\n".join(new.prompts))
-            body = body_differences(masked(old.body), masked(new.body), is_exact=True)
-            return CaseChange(name, before, after, prompt, list(body))
-    return CaseChange(name, before, after)
+def _change(name: str, old: CaseScore | None, new: CaseScore | None) -> CaseChange:
+    if not old or not new:
+        rates = old and old.rate, new and new.rate
+        return CaseChange(name, "new" if new else "gone", rates, None, "", (), is_change=True)
+    direction: Direction = "same"
+    interval, prompt, body = None, "", list[Difference]()
+    if old.rate is None or new.rate is None:
+        direction = "unscored"
+    elif old.rate != new.rate:
+        direction = "better" if new.rate > old.rate else "worse"
+    if direction != "unscored" and new.results[0].is_live:
+        interval = newcombe((old.passes, old.scored), (new.passes, new.scored))
+    pairs = zip(old.results, new.results, strict=False)
+    for one, other in ((first.answer, second.answer) for first, second in pairs):
+        if one and other:
+            prompt = word_diff("\n\n".join(one.prompts), "\n\n".join(other.prompts))
+            body = list(body_differences(masked(one.body), masked(other.body), is_exact=True))
+            break
+    is_change = bool(direction != "same" or old.failed != new.failed or prompt or body)
+    return CaseChange(name, direction, (old.rate, new.rate), interval, prompt, body, is_change)
 
 
 def paired_difference(changes: Sequence[CaseChange]) -> Paired | None:

@@ -86,29 +86,6 @@ class ReplayFetcher:
         return replace(page, content_type="application/json" if media == "json" else "text/html")
 
 
-class ReplayModel:
-    """A LanguageModel that gives the replies of a case in order."""
-
-    gives_verdicts = True
-    name = "scripted"
-
-    def __init__(self, replies: Sequence[GoldenReply]) -> None:
-        self._replies = replies
-        self.calls = 0
-
-    async def complete(self, prompt: Prompt, **_: Any) -> ModelReply:
-        """The next reply; raises what the case says, or ModelUnavailable past its last one."""
-        self.calls += 1
-        if self.calls > len(self._replies):
-            raise ModelUnavailable(f"The case does not have reply {self.calls}.")
-        reply = self._replies[self.calls - 1]
-        if reply.blocked is not None:
-            raise ContentBlocked(reply.blocked)
-        if reply.unavailable is not None:
-            raise ModelUnavailable(reply.unavailable)
-        return ModelReply(reply.text, reply.model, reply.finish, reply.usage)
-
-
 class RuleJournal:
     """A Journal that records which rules each reply broke, and nothing else."""
 
@@ -139,21 +116,31 @@ class RecordingFetcher:
 
 
 class RecordingModel:
-    """A LanguageModel that stores what *model* replies, in the form of a case."""
+    """A LanguageModel that stores prompts and replies, these also in the form of a case.
 
-    def __init__(self, model: LanguageModel) -> None:
+    The replies are those of *model*; without it the *replies* of a case, in order.
+    """
+
+    def __init__(self, model: LanguageModel | None, replies: Sequence[GoldenReply] = ()) -> None:
         self._model = model
-        self.name = model.name
-        self.gives_verdicts = model.gives_verdicts
+        self._given = replies
+        self.name = model.name if model else "scripted"
+        self.gives_verdicts = model.gives_verdicts if model else True
         self.replies: list[dict[str, Any]] = []
         self.model_replies: list[ModelReply] = []
         self.prompts: list[Prompt] = []
 
+    @property
+    def lacks_reply(self) -> bool:
+        """Whether there were more calls than replies of the case."""
+        return not self._model and len(self.prompts) > len(self._given)
+
     async def complete(self, prompt: Prompt, **options: Any) -> ModelReply:
-        """See `LanguageModel.complete`."""
+        """See `LanguageModel.complete`; raises ModelUnavailable past the last reply of the case."""
         self.prompts.append(prompt)
         try:
-            reply = await self._model.complete(prompt, **options)
+            ask = self._model.complete(prompt, **options) if self._model else self._next()
+            reply = await ask
         except ContentBlocked as error:
             self.replies.append({"blocked": error.reason})
             raise
@@ -165,6 +152,16 @@ class RecordingModel:
         self.replies.append({key: fields[key] for key in ("text", "finish", "model", "usage")})
         return reply
 
+    async def _next(self) -> ModelReply:
+        if self.lacks_reply:
+            raise ModelUnavailable(f"The case does not have reply {len(self.prompts)}.")
+        reply = self._given[len(self.prompts) - 1]
+        if reply.blocked is not None:
+            raise ContentBlocked(reply.blocked)
+        if reply.unavailable is not None:
+            raise ModelUnavailable(reply.unavailable)
+        return ModelReply(reply.text, reply.model, reply.finish, reply.usage)
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -173,8 +170,6 @@ class Outcome:
     status: int
     body: Mapping[str, Any]
     prompts: tuple[str, ...] = ()
-    """The first prompt, and further ones if the model was asked again."""
-
     prompt_digest: str = ""
     """Identifies the prompts, to the byte."""
 
@@ -215,12 +210,8 @@ class RunConfig:
 
     deadline_s: float = REPLAY_DEADLINE_S
     arrange: Arrange = tuple
-    """Applied to the snippets before they are numbered; variants change them here."""
-
     sources_file: str = ""
     started: datetime = REPLAY_TIME
-    """When the run began, in UTC."""
-
     is_exact: bool = True
     """Whether all expectations count, or only those that any good answer meets."""
 
@@ -242,12 +233,11 @@ def _knowledge_of(sources: tuple[TextFile, ...]) -> Knowledge:
 
 async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
     """Judge *stored* over its own pages; errors become the problem that a client would get."""
-    case = stored.case
-    fetcher, replies = ReplayFetcher(stored.pages), ReplayModel(case.replies)
-    journal, knowledge = RuleJournal(), config.knowledge_for(stored)
+    case, fetcher, journal = stored.case, ReplayFetcher(stored.pages), RuleJournal()
+    knowledge = config.knowledge_for(stored)
     clock = ReplayClock(case.recorded_at, is_live=config.is_live)
-    own_model = ExtractiveModel() if case.model == "extractive" else replies
-    model = RecordingModel(config.model or own_model)
+    own_model = ExtractiveModel() if case.model == "extractive" else None
+    model = RecordingModel(config.model or own_model, case.replies)
     retriever = SnippetRetriever(fetcher, MemoryCache(clock), MemoryLock(clock), clock, journal)
     async with _open_documents(stored, clock) as passages:
         pipeline = Pipeline(
@@ -260,9 +250,9 @@ async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
         )
         outcome = await judge_recorded(pipeline, model, case.input)
     missing = [f"the page {url}" for url in fetcher.unknown]
-    if replies.calls > len(case.replies):
+    if model.lacks_reply:
         why = ", which is asked for because the one before broke a rule" * bool(outcome.defects)
-        missing.append(f"reply {replies.calls}{why}")
+        missing.append(f"reply {len(model.prompts)}{why}")
     return replace(outcome, rules=tuple(journal.broken), missing=tuple(missing))
 
 
@@ -279,26 +269,19 @@ async def _open_documents(stored: StoredCase, clock: Clock) -> AsyncIterator[Pas
         return
     with TemporaryDirectory(prefix="judge-golden-") as folder:
         settings = Settings.model_construct(data_dir=folder)
+        entries = [(text.encode(), _metadata(name, clock)) for name, text in documents.items()]
         async with open_search(settings, RuleJournal(), clock=clock) as corpus:
             try:
-                await corpus.indexer.add_documents(
-                    [(text.encode(), _metadata(name, clock)) for name, text in documents.items()]
-                )
+                await corpus.indexer.add_documents(entries)
             except JudgeError as error:
                 raise ConfigurationError(f"{stored.path}: documents: {error}") from error
             yield CitablePassageFinder(corpus.search, clock)
 
 
 def _metadata(name: str, clock: Clock) -> DocumentMetadata:
-    collection, _, document_id = name.partition("/")
-    return DocumentMetadata(
-        collection=collection,
-        document_id=document_id,
-        name=document_id,
-        path=document_id,
-        folder=document_id.rpartition("/")[0],
-        modified=clock.now(),
-    )
+    collection, _, path = name.partition("/")
+    folder = path.rpartition("/")[0]
+    return DocumentMetadata(collection, path, path, path, folder=folder, modified=clock.now())
 
 
 async def judge_recorded(

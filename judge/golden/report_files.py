@@ -13,8 +13,6 @@ from judge.golden.replay import Outcome
 from judge.golden.reports import (
     Section,
     as_words,
-    beside_section,
-    broken_rules,
     failure_lines,
     made_with,
 )
@@ -24,13 +22,11 @@ SAMPLES_SHOWN = 20
 """Answers shown for a case, those that failed first."""
 
 RUNS_SHOWN = 30
-"""Earlier runs in the line of a case, the newest last."""
-
 STYLE = Path(__file__).with_name("report.css")
-
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 STATES = {"failed": "Not as expected", "unscored": "No answer to score", "passed": "As expected"}
+_SIGNS = {"failed": "✗", "unscored": "?", "passed": "✓"}
 
 _READ = "help detail paraphrase summary personas other_side citations references warnings".split()
 """The keys of a body that a reader wants, in this order."""
@@ -70,26 +66,26 @@ def _safe(text: str) -> str:
 
 
 def as_html(
-    cases: Sequence[StoredCase], runs: Mapping[str, Run], history: Iterable[Run] = ()
+    cases: Sequence[StoredCase],
+    runs: Mapping[str, Run],
+    summary: Iterable[Section] = (),
+    history: Iterable[Run] = (),
 ) -> str:
     """One page without scripts or external resources; *history* has earlier runs, oldest first.
 
     All text of cases, pages and models in it is escaped.
     """
     rows = [(label, *made_with(run).values()) for label, run in runs.items()]
-    headings = ("Run", "Date", "Model", "Prompt", "Sources", "Sources file")
-    sections = [Section(headings=headings, rows=rows), *map(broken_rules, runs.values())]
-    if len(runs) > 1:
-        sections.insert(1, beside_section(runs))
+    made = Section(
+        headings=("Run", "Date", "Model", "Prompt", "Sources", "Sources file"), rows=rows
+    )
     by_name = {stored.name: stored for stored in cases}
-    earlier = [by_case(run) for run in history]
+    over_time: dict[str, list[str]] = {stored.name: [] for stored in cases}
+    for score in (score for run in history for score in by_case(run).values()):
+        sign = str(score) if score.results[0].is_live else _SIGNS[score.state]
+        over_time.setdefault(score.name, []).append(sign)
     articles = [
-        _article(
-            title,
-            score,
-            by_name[score.name],
-            [run[score.name] for run in earlier if score.name in run],
-        )
+        _article(title, score, by_name[score.name], over_time[score.name][-RUNS_SHOWN:])
         for title, score in sorted(_scores(runs), key=lambda one: list(STATES).index(one[1].state))
     ]
     return f"""\
@@ -97,10 +93,8 @@ def as_html(
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <meta name="viewport" content="width=device-width"><title>Golden cases</title>
 <style>{STYLE.read_text()}</style></head><body><h1>Golden cases</h1>
-{"".join(map(_section, sections))}
-<main>
-{"".join(articles)}
-</main></body></html>
+{"".join(map(_section, (made, *summary)))}
+<main>{"".join(articles)}</main></body></html>
 """
 
 
@@ -115,33 +109,24 @@ def _section(section: Section) -> str:
     return "".join(parts)
 
 
-def _details(title: str, body: str) -> str:
-    return f"<details><summary>{escape(title)}</summary>{body}</details>"
+def _details(title: str, text: str) -> str:
+    return f"<details><summary>{escape(title)}</summary><pre>{escape(text)}</pre></details>"
 
 
-def _article(title: str, score: CaseScore, stored: StoredCase, history: Sequence[CaseScore]) -> str:
+def _article(title: str, score: CaseScore, stored: StoredCase, over_time: Sequence[str]) -> str:
     case = stored.case
     replies = "recorded from a real model" if case.recorded else "written by hand"
-    request = f"<p>{escape(case.input.context)}</p><p><b>{escape(case.input.query)}</b></p>"
+    about = f"The dispute (the replies were {replies})"
+    asked = f"{case.input.context}\n\n{case.input.query}"
+    state = f"{STATES[score.state]}: {score} answers."
     shown = sorted(score.results, key=lambda result: result.state == "passed")[:SAMPLES_SHOWN]
     return f"""\
-<article class="{score.state}">
-<h2>{escape(title)}</h2>
-<p class="state">{STATES[score.state]}: {score} answers</p>
-<p class="history">Over time: {"".join(map(_mark, history[-RUNS_SHOWN:]))}</p>
-<p>{escape(case.about)}</p>
-{_details(f"The dispute (the replies were {replies})", request)}
+<article class="{score.state}"><h2>{escape(title)}</h2>
+{_section(Section(state, [f"Over time: {' '.join(over_time)}", case.about]))}
+{_details(about, asked)}
 {"".join(part for result in shown for part in _answer_parts(result))}
 </article>
 """
-
-
-def _mark(score: CaseScore) -> str:
-    """One run of a case in the line of its history."""
-    run = score.results[0]
-    title = f"{run.date}, {run.model or 'no model'}: {score} as expected"
-    sign = str(score) if run.is_live else {"passed": "✓", "failed": "✗"}.get(score.state, "?")
-    return f'<span class="{score.state}" title="{escape(title)}">{sign}</span> '
 
 
 def _answer_parts(result: Result) -> Iterator[str]:
@@ -150,16 +135,16 @@ def _answer_parts(result: Result) -> Iterator[str]:
     if lines := "\n".join(failure_lines(result)):
         yield f"<pre>{escape(lines)}</pre>"
     if result.prompt_change:
-        yield _details("Words changed in the prompt", f"<pre>{escape(result.prompt_change)}</pre>")
+        yield _details("Words changed in the prompt", result.prompt_change)
     if result.grades:
         graded = [(grade.question, str(grade)) for grade in result.grades]
         yield _section(Section(headings=("The model was asked", "It said"), rows=graded))
     if answer := result.answer:
-        if rules := [f"{d.rule} in {d.field}: expected {d.expected}" for d in answer.defects]:
-            replies = [(reply.text,) for reply in answer.replies]
-            replied = Section(lines=rules, headings=("Replies",), rows=replies)
-            yield _details("What the model replied, and the rules that it broke", _section(replied))
-        yield _details("The answer", f"<pre>{escape(answer_text(answer))}</pre>")
+        if answer.defects:
+            rules = [f"{d.rule} in {d.field}: expected {d.expected}" for d in answer.defects]
+            replied = "\n\n".join((*rules, *(reply.text for reply in answer.replies)))
+            yield _details("The rules that were broken, and what the model replied", replied)
+        yield _details("The answer", answer_text(answer))
 
 
 def answer_text(answer: Outcome) -> str:

@@ -49,10 +49,11 @@ def difference_lines(*differences: Difference) -> list[str]:
     lines = []
     for difference in differences:
         expected, found = as_words(difference.expected), as_words(difference.found)
-        start = len(commonprefix((expected, found)))  # noqa: RUF071 - of characters, not of paths
-        around = max(0, start - BEFORE)
+        same = len(commonprefix((expected, found)))  # noqa: RUF071 - of characters, not of paths
         lines.append(difference.field)
-        lines += [f"  - {_window(expected, around)}", f"  + {_window(found, around)}"]
+        part = slice(max(0, same - BEFORE), max(MAX_VALUE, same - BEFORE + MAX_VALUE))
+        for sign, text in (("-", expected), ("+", found)):
+            lines.append(f"  {sign} {text if len(text) <= MAX_VALUE else f'…{text[part]}…'}")
     return lines
 
 
@@ -61,19 +62,11 @@ def as_words(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _window(text: str, start: int) -> str:
-    """*text*, or if it is too long to be shown, the part from *start*."""
-    if len(text) <= MAX_VALUE:
-        return text
-    end = start + MAX_VALUE
-    return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
-
-
 def failure_sections(run: Run) -> Iterator[Section]:
     """Each answer that did not pass, then each change of the prompt with the cases that have it."""
     for result in run:
-        if result.state != "passed":
-            yield Section(f"{result.case}, answer {result.number}", list(failure_lines(result)))
+        if lines := list(failure_lines(result)):
+            yield Section(f"{result.case}, answer {result.number}", lines)
     first = {result.case: result.prompt_change for result in run if result.number == 1}
     yield from _prompt_sections("Words changed in the prompt of", first)
 
@@ -84,7 +77,20 @@ def _prompt_sections(title: str, changes: Mapping[str, str]) -> Iterator[Section
         yield Section(f"{title} {names}:", [change])
 
 
-def run_sections(run: Run, prices: Prices | None = None) -> Iterator[Section]:
+def summary_sections(runs: Mapping[str, Run], prices: Prices | None) -> Iterator[Section]:
+    """Each of *runs*; then how many answers passed side by side, and what chance may explain."""
+    for label, run in runs.items():
+        if len(runs) > 1:
+            yield Section(label)
+        yield from _run_sections(run, prices)
+    if len(runs) > 1:
+        (first, before), *others = runs.items()
+        compared = ((label, paired_difference(compare_runs(before, run))) for label, run in others)
+        lines = [f"{label} against {first}: {difference}" for label, difference in compared]
+        yield Section("Side by side", lines, ("Case", *runs), side_by_side(runs))
+
+
+def _run_sections(run: Run, prices: Prices | None) -> Iterator[Section]:
     """The state of each case; with *prices* also the rules that were broken, and what it cost."""
     scores = by_case(run).values()
     if prices is None:
@@ -93,7 +99,7 @@ def run_sections(run: Run, prices: Prices | None = None) -> Iterator[Section]:
     else:
         headings = ("Case", "State", "Passed", "Rate", "95 %", "Floor", "Not as expected")
         yield Section(headings=headings, rows=[_live_row(score) for score in scores])
-        yield broken_rules(run)
+        yield _broken_rules(run)
         usage = sum((result.usage for result in run), Usage())
         cost = cost_of(run, prices)
         price = "unknown" if cost is None else f"{cost:.4f} {prices.currency}".strip()
@@ -119,7 +125,7 @@ def _live_row(score: CaseScore) -> Sequence[str | None]:
     )
 
 
-def broken_rules(run: Run) -> Section:
+def _broken_rules(run: Run) -> Section:
     """How many replies were asked for again; and of each rule, the share of replies that broke it.
 
     The rule that costs most second calls is the first.
@@ -138,14 +144,6 @@ def broken_rules(run: Run) -> Section:
 
 def _share(count: int, of: int) -> str:
     return f"{count} of {of}" + (f" ({count / of:.0%})" if of else "")
-
-
-def beside_section(runs: Mapping[str, Run]) -> Section:
-    """How many answers of each case passed in each of *runs*, and what chance may explain."""
-    (first, before), *others = runs.items()
-    compared = ((label, paired_difference(compare_runs(before, run))) for label, run in others)
-    lines = [f"{label} against {first}: {difference}" for label, difference in compared]
-    return Section("Side by side", lines, ("Case", *runs), side_by_side(runs))
 
 
 def comparison_sections(

@@ -4,11 +4,12 @@ Live runs are stored as figures and names without any text, unless `--keep-answe
 """
 
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
@@ -22,9 +23,6 @@ from judge.types.request_fields import BadFields, StrictModel, bad_fields_of, pa
 
 MAX_STORED_REPLAYS = 20
 """Older replays are removed; live runs, which cost money, never are."""
-
-MILLION = 1_000_000
-"""Tokens to which a price applies."""
 
 State = Literal["passed", "failed", "unscored"]
 
@@ -55,16 +53,12 @@ class Result:
     """Why it could not be scored."""
 
     rules: tuple[tuple[str, ...], ...] = ()
-    """The rules that each reply broke."""
-
     model: str = ""
     prompt_version: str = ""
     sources_version: str = ""
     usage: Usage = field(default_factory=Usage)
     is_live: bool = False
     at: datetime = REPLAY_TIME
-    """When its run began, in UTC."""
-
     sources_file: str = ""
     grades: tuple[Grade, ...] = ()
     differences: tuple[Difference, ...] = ()
@@ -93,44 +87,24 @@ Run = Sequence[Result]
 """The results of one run."""
 
 
-@dataclass(frozen=True, slots=True)
-class CaseScore:
-    """All results of one case."""
+class CaseScore(NamedTuple):
+    """All results of one case: how many passed, and how many could be scored."""
 
     name: str
     results: Run
+    passes: int
+    scored: int
+    rate: float | None
+    """The share of those that could be scored which passed; None without any."""
+
+    state: State
+    """`passed` or `failed` where the unscored results could not change it."""
+
+    failed: str
+    """The fields that were not as expected in any answer."""
 
     def __str__(self) -> str:
         return f"{self.passes} of {len(self.results)}"
-
-    @property
-    def passes(self) -> int:
-        """How many passed."""
-        return sum(result.state == "passed" for result in self.results)
-
-    @property
-    def scored(self) -> int:
-        """How many could be scored."""
-        return sum(result.state != "unscored" for result in self.results)
-
-    @property
-    def rate(self) -> float | None:
-        """The share of those that could be scored which passed; None without any."""
-        return self.passes / self.scored if self.scored else None
-
-    @property
-    def failed(self) -> str:
-        """The fields that were not as expected in any answer."""
-        return ", ".join(dict.fromkeys(name for result in self.results for name in result.failed))
-
-    @property
-    def state(self) -> State:
-        """`passed` or `failed` where the unscored results could not change it."""
-        needed = self.results[0].floor * len(self.results)
-        if self.passes >= needed:
-            return "passed"
-        at_best = self.passes + len(self.results) - self.scored
-        return "unscored" if at_best >= needed else "failed"
 
 
 def by_case(results: Iterable[Result]) -> dict[str, CaseScore]:
@@ -138,7 +112,19 @@ def by_case(results: Iterable[Result]) -> dict[str, CaseScore]:
     cases: dict[str, list[Result]] = {}
     for result in results:
         cases.setdefault(result.case, []).append(result)
-    return {name: CaseScore(name, own) for name, own in cases.items()}
+    return {name: _score(name, own) for name, own in cases.items()}
+
+
+def _score(name: str, results: Run) -> CaseScore:
+    states = Counter(result.state for result in results)
+    passes, scored = states["passed"], states["passed"] + states["failed"]
+    needed = results[0].floor * len(results)
+    at_best: State = "unscored" if passes + states["unscored"] >= needed else "failed"
+    state: State = "passed" if passes >= needed else at_best
+    failed = ", ".join(dict.fromkeys(field for result in results for field in result.failed))
+    return CaseScore(
+        name, results, passes, scored, passes / scored if scored else None, state, failed
+    )
 
 
 _RESULT = TypeAdapter(Result)
@@ -151,18 +137,16 @@ def as_lines(results: Iterable[Result]) -> bytes:
 
 def read_results(path: Path) -> Run:
     """The results in *path*; raises ConfigurationError, which names a line that is invalid."""
+    results: list[Result] = []
     try:
-        lines = path.read_bytes().splitlines()
+        results.extend(map(_RESULT.validate_json, path.read_bytes().splitlines()))
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be read: {error}.") from error
-    results = []
-    for number, line in enumerate(lines, 1):
-        try:
-            results += [_RESULT.validate_json(line)] if line.strip() else []
-        except ValidationError as error:
-            raise ConfigurationError(
-                f"{path}, line {number} is no result of `judge golden run`: {bad_fields_of(error)}"
-            ) from error
+    except ValidationError as error:
+        place = f"{path}, line {len(results) + 1}"
+        raise ConfigurationError(
+            f"{place} is no result of `judge golden run`: {bad_fields_of(error)}"
+        ) from error
     return results
 
 
@@ -194,23 +178,20 @@ def last_run(folder: Path, *, with_answers: bool = False) -> Run:
 
 def find_baseline(folder: Path, run: Run) -> Run:
     """The newest earlier run of this kind over the same cases, one that differs if there is any."""
-    names, newest = {result.case for result in run}, list[Result]()
+
+    def undated(run: Run) -> bytes:
+        return as_lines(replace(result, at=REPLAY_TIME) for result in run)
+
+    names, kind = {result.case for result in run}, (run[0].is_live, run[0].sources_file)
+    newest: Run = []
     for earlier in stored_runs(folder):
         own = [result for result in earlier if result.case in names]
-        is_older = earlier[0].at < run[0].at and _kind(earlier) == _kind(run)
-        if is_older and {result.case for result in own} == names:
-            if _undated(own) != _undated(run):
+        is_kind = (earlier[0].is_live, earlier[0].sources_file) == kind
+        if is_kind and earlier[0].at < run[0].at and {result.case for result in own} == names:
+            if undated(own) != undated(run):
                 return own
             newest = newest or own
     return newest
-
-
-def _kind(run: Run) -> tuple[bool, str]:
-    return run[0].is_live, run[0].sources_file
-
-
-def _undated(run: Run) -> bytes:
-    return as_lines(replace(result, at=REPLAY_TIME) for result in run)
 
 
 class Price(StrictModel):
@@ -229,18 +210,17 @@ class Price(StrictModel):
         cached = self.input if self.cached is None else self.cached
         read = (usage.input_tokens - usage.cached_tokens) * self.input
         written = (usage.output_tokens + usage.thinking_tokens) * self.output
-        return (read + usage.cached_tokens * cached + written) / MILLION
+        return (read + usage.cached_tokens * cached + written) / 1_000_000
 
 
-def _as_list(value: object) -> object:
-    return [value] if isinstance(value, Mapping) else value
+_ONE_OR_MORE = BeforeValidator(lambda value: [value] if isinstance(value, Mapping) else value)
 
 
 class Prices(StrictModel):
     """The table that users fill in: one currency, and by model a price, or one for each time."""
 
     currency: Annotated[str, Field(max_length=10)] = ""
-    models: Mapping[str, Annotated[tuple[Price, ...], BeforeValidator(_as_list)]] = {}
+    models: Mapping[str, Annotated[tuple[Price, ...], _ONE_OR_MORE]] = {}
 
 
 def read_prices(path: Path) -> Prices:
@@ -249,10 +229,8 @@ def read_prices(path: Path) -> Prices:
         return parse_fields(Prices, tomllib.loads(path.read_text("utf-8")))
     except FileNotFoundError:
         return Prices()
-    except (ValueError, OSError) as error:
-        raise ConfigurationError(f"{path} cannot be read: {error}") from error
-    except BadFields as error:
-        raise ConfigurationError(f"{path}: {error}") from error
+    except (ValueError, OSError, BadFields) as error:
+        raise ConfigurationError(f"{path} cannot be used: {error}") from error
 
 
 def cost_of(results: Iterable[Result], prices: Prices) -> float | None:

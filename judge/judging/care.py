@@ -48,9 +48,7 @@ class SafetyFindings:
 class SafetyRules:
     """The compiled safety rules; made once per sources file.
 
-    `terms` maps the terms of all rules to the index of their rule; `pattern_rules` has the index
-    of the rule of each of `patterns`. `harmless` are the phrases that only sound alarming; those
-    of one rule apply to all. `emergency` is shown where nobody can tell what help fits.
+    `terms` and `pattern_rules` give the index of the rule of each term and pattern.
     """
 
     rules: tuple[SafetyRule, ...]
@@ -58,7 +56,9 @@ class SafetyRules:
     patterns: PatternSet
     pattern_rules: tuple[int, ...]
     harmless: PatternSet
+    """Phrases that only sound alarming; those of one rule apply to all."""
     emergency: tuple[HelpLine, ...] = ()
+    """Shown where nobody can tell what help fits."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -70,17 +70,15 @@ def compile_safety(
     rules: Sequence[SafetyRule], emergency: tuple[HelpLine, ...] = ()
 ) -> SafetyRules:
     """The compiled *rules*, with the *emergency* lines of the country."""
-    terms = [
-        (tuple(map(_without_apostrophes, normalise(term).words)), index)
-        for index, rule in enumerate(rules)
-        for term in rule.terms
-    ]
-    patterns = [(regex, index) for index, rule in enumerate(rules) for regex in rule.patterns]
+    terms = [(normalise(term).words, n) for n, rule in enumerate(rules) for term in rule.terms]
+    patterns = [(regex, n) for n, rule in enumerate(rules) for regex in rule.patterns]
     return SafetyRules(
         tuple(rules),
-        Phrases(terms, _without_apostrophes),
+        Phrases(
+            (([*map(_without_apostrophes, words)], n) for words, n in terms), _without_apostrophes
+        ),
         PatternSet(straight_apostrophes(regex) for regex, _ in patterns),
-        tuple(index for _, index in patterns),
+        tuple(n for _, n in patterns),
         PatternSet(straight_apostrophes(regex) for rule in rules for regex in rule.harmless),
         emergency,
     )
@@ -88,7 +86,10 @@ def compile_safety(
 
 def find_safety(rules: SafetyRules, dispute: Dispute) -> SafetyFindings:
     """Which rules match *dispute* and where, and which phrases were removed as harmless."""
-    texts = [_without_emphasis(dispute.context), _without_emphasis(dispute.query)]
+    texts = [
+        replace(text, folded=fold_space(_EMPHASIS.sub("", text.folded)))
+        for text in (dispute.context, dispute.query)
+    ]
     if not any(True for text in texts for _ in _matches(rules, text)):
         return SafetyFindings()
     harmless: list[str] = []
@@ -111,10 +112,9 @@ def care_lines(
     *,
     is_unsure: bool = False,
 ) -> tuple[HelpLine, ...]:
-    """The lines to show: of the rules *found* by words and those *named* by the model.
+    """The lines of the rules *found* by words and of those *named* by the model, in their order.
 
-    They stand in the order of the rules, so that naming more only adds lines. The emergency lines
-    come last where a rule brings no line, or where it *is_unsure* whether care is called for.
+    The emergency lines come last where a rule brings none, or it *is_unsure* whether one fits.
     """
     wanted = {reason.rule for reason in found.reasons}.union(named)
     shown = [rule.help for rule in rules.rules if rule.name and rule.name in wanted]
@@ -155,10 +155,6 @@ def _without_harmless(
             harmless.append(text.folded[start:end])
             at = end
     return normalise("".join([*pieces, text.folded[at:]]))
-
-
-def _without_emphasis(text: NormalisedText) -> NormalisedText:
-    return replace(text, folded=fold_space(_EMPHASIS.sub("", text.folded)))
 
 
 def _without_apostrophes(word: str) -> str:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
-from judge.library.sources.catalog import SOURCES_FILE, DomainSpec, SourceCatalog
+from judge.library.sources.catalog import SOURCES_FILE, SourceCatalog
 from judge.library.sources.toml_lines import KeyPath, Places, key_name
 
 FindingKind = Literal["duplicate-page", "plain-http", "no-words", "no-help", "foreign-help"]
-Finding = tuple[FindingKind, KeyPath, str]
-"""A kind of mistake, the path of keys (below its domain, if it has one), and what to do."""
+Finding = tuple[FindingKind, str, str, KeyPath, str]
+"""A kind of mistake, its domain or "", its file, the path of keys there, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,50 +32,63 @@ def check_catalog(
 
     Pages of *trusted_hosts* need no encryption.
     """
-    findings = []
+    found = [*_findings_of_domains(catalog, trusted_hosts), *_findings_of_help(catalog)]
+    return tuple(
+        CatalogFinding(kind, domain, file, places.of(file, *path).line, key_name(path), message)
+        for kind, domain, file, path, message in found
+    )
+
+
+def _findings_of_domains(
+    catalog: SourceCatalog, trusted_hosts: Collection[str]
+) -> Iterator[Finding]:
+    """Pages listed twice or not fetched over https, and domains that can never be detected."""
+    first: dict[str, tuple[str, int]] = {}
     for domain in catalog.domains:
-        for kind, keys, message in (
-            *_pages(domain, catalog, trusted_hosts),
-            *_no_words(domain),
-        ):
-            path = ("domains", domain.name, *keys)
-            line = places.of(domain.file, *path).line
-            name = key_name(path)
-            findings.append(CatalogFinding(kind, domain.name, domain.file, line, name, message))
-    for owner, file, (kind, path, message) in _help_findings(catalog):
-        line = places.of(file, *path).line
-        findings.append(CatalogFinding(kind, owner, file, line, key_name(path), message))
-    return tuple(findings)
+        name, file = domain.name, domain.file
+        for index, source in enumerate(domain.sources):
+            path = ("domains", name, "sources", index, "url")
+            owner, position = first.setdefault(page_key(source.url), (name, index))
+            if (owner, position) != (name, index):
+                where = f"domains.{owner}" if owner != name else f"sources[{position + 1}]"
+                message = f"{source.url} stands in {where} too; keep it in one"
+                yield "duplicate-page", name, file, path, message
+            if is_plain_http(source.url, trusted_hosts):
+                message = f"{source.url} is not encrypted; use its https address"
+                yield "plain-http", name, file, path, message
+        words = (domain.terms, domain.patterns, domain.vocabulary.terms, domain.vocabulary.patterns)
+        if not any(words):
+            message = "has no terms, so that no dispute is ever about it; add about five"
+            yield "no-words", name, file, ("domains", name), message
 
 
-def _help_findings(catalog: SourceCatalog) -> Iterator[tuple[str, str, Finding]]:
-    """Care without a help line of the country, and lines of another; each with domain and file.
+def _findings_of_help(catalog: SourceCatalog) -> Iterator[Finding]:
+    """Care without a help line of the country, and lines of another.
 
     A file without `[country]` may leave lines out: it has the emergency lines of the package.
     """
-    where, has_country = catalog.country.name, "country" in catalog.files
-    for rule in catalog.safety:
-        if has_country and not rule.help:
-            message = f"no help line of {where} is shown for it; give it help with one"
-            yield "", rule.files[0], ("no-help", ("safety", rule.name), message)
+    where, emergency = catalog.country.name, catalog.country.emergency
     country_file = catalog.files.get("country", SOURCES_FILE)
-    if not catalog.country.emergency:
+    country_path: KeyPath = ("country", "emergency")
+    rules = [(("safety", rule.name), "", rule.files[0], rule.help) for rule in catalog.safety]
+    for rule_path, _, file, lines in rules:
+        if "country" in catalog.files and not lines:
+            message = f"no help line of {where} is shown for it; give it help with one"
+            yield "no-help", "", file, rule_path, message
+    if not emergency:
         message = f"has no lines, for where nobody can tell what help fits; add those of {where}"
-        yield "", country_file, ("no-help", ("country", "emergency"), message)
-    shown = [
-        *(("", rule.files[0], ("safety", rule.name), rule.help) for rule in catalog.safety),
-        *(
-            (domain.name, domain.file, ("domains", domain.name), domain.help)
-            for domain in catalog.domains
-        ),
-        ("", catalog.files.get("blocked", SOURCES_FILE), ("blocked",), catalog.blocked_help),
-        ("", country_file, ("country", "emergency"), catalog.country.emergency),
-    ]
-    for owner, file, path, lines in shown:
+        yield "no-help", "", country_file, country_path, message
+    blocked_file = catalog.files.get("blocked", SOURCES_FILE)
+    for path, domain, file, lines in (
+        *rules,
+        *((("domains", one.name), one.name, one.file, one.help) for one in catalog.domains),
+        (("blocked",), "", blocked_file, catalog.blocked_help),
+        (country_path, "", country_file, emergency),
+    ):
         for line in lines:
             if not catalog.foreign_help.isdisjoint({line.url, line.phone}):
                 message = f"{line.title} is a line of another country than {where}; remove it"
-                yield owner, file, ("foreign-help", path, message)
+                yield "foreign-help", domain, file, path, message
 
 
 def is_plain_http(url: str, trusted_hosts: Collection[str]) -> bool:
@@ -85,36 +98,7 @@ def is_plain_http(url: str, trusted_hosts: Collection[str]) -> bool:
     return parts.scheme == "http" and host not in trusted_hosts
 
 
-def _pages(
-    domain: DomainSpec, catalog: SourceCatalog, trusted_hosts: Collection[str]
-) -> Iterator[Finding]:
-    """Pages that are listed twice, and those that are not fetched over https."""
-    first = {
-        page_key(source.url): (other.name, position)
-        for other in reversed(catalog.domains)
-        for position, source in reversed(list(enumerate(other.sources)))
-    }
-    for index, source in enumerate(domain.sources):
-        path = ("sources", index, "url")
-        owner, position = first[page_key(source.url)]
-        if (owner, position) != (domain.name, index):
-            where = f"domains.{owner}" if owner != domain.name else f"sources[{position + 1}]"
-            message = f"{source.url} stands in {where} too; keep it in one"
-            yield "duplicate-page", path, message
-        if is_plain_http(source.url, trusted_hosts):
-            message = f"{source.url} is not encrypted; use its https address"
-            yield "plain-http", path, message
-
-
 def page_key(url: str) -> str:
     """*url* without the parts that do not change the page: scheme, `www.`, a slash at the end."""
     parts = urlsplit(url)
     return f"{parts.netloc.lower().removeprefix('www.')}{parts.path.rstrip('/')}?{parts.query}"
-
-
-def _no_words(domain: DomainSpec) -> Iterator[Finding]:
-    """A domain that can never be detected."""
-    words = (domain.terms, domain.patterns, domain.vocabulary.terms, domain.vocabulary.patterns)
-    if not any(words):
-        message = "has no terms, so that no dispute is ever about it; add about five"
-        yield "no-words", (), message

@@ -6,10 +6,10 @@ never matches in "person"), and the time is linear in the text.
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter, itemgetter
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from judge.errors import UnknownDomain
 from judge.library.dispute import Dispute, NormalisedText, normalise, straight_apostrophes
@@ -33,12 +33,10 @@ than none."""
 Words = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DomainWeight:
-    """What a term or pattern weighs for one domain, which is given by its index.
+class DomainWeight(NamedTuple):
+    """What a term or pattern weighs for a domain, given by its index; how and where it is written.
 
-    `text` and `file` say how and where it is written; a phrase that counts for a new domain because
-    a term of it is inside has those of that term.
+    A phrase that counts for a new domain because a term of it is inside is written as that term.
     """
 
     domain: int
@@ -47,53 +45,47 @@ class DomainWeight:
     file: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DetectorTerm:
-    """A configured word or phrase: as written, its normalised words, and its weights."""
-
-    shown: str
-    words: Words
-    weights: tuple[DomainWeight, ...]
-
-
-TermSpan = tuple[int, int, DetectorTerm]
-"""The index of a term's first word, the index after its last word, and the term."""
+Term = tuple[str, tuple[DomainWeight, ...]]
+"""A configured word or phrase as written, and its weights."""
 
 
 @dataclass(frozen=True, slots=True)
 class Detector:
-    """The compiled terms and patterns of all domains; made once per sources file.
-
-    `pattern_weights` are in the order of the patterns.
-    """
+    """The compiled terms and patterns of all domains; made once per sources file."""
 
     domains: tuple[str, ...]
-    terms: Phrases[DetectorTerm]
+    terms: Phrases[Term]
     patterns: PatternSet
     pattern_weights: tuple[DomainWeight, ...]
+    """In the order of the patterns."""
 
 
-class DomainMatch(NamedTuple):
-    """A term or pattern found in the text; its score is its weight times `factor`."""
+@dataclass(frozen=True, slots=True)
+class DomainMatch:
+    """A term or pattern found in the text, and what it adds to the score of one domain."""
 
-    shown: str
-    """The term as written, or the text that the pattern matched."""
-    weight: DomainWeight
+    domain: str
+    kind: Literal["term", "pattern"]
+    text: str
+    """The term as written, or what the pattern matched."""
+    configured: str
+    """The term or the regular expression as written in `file`."""
+    file: str
+    """For a phrase that counts because a term of the domain is inside it, the file of that term."""
+    weight: float
     factor: float
-    words: Words = ()
-    """The normalised words of a term; empty for a pattern."""
-
-    @property
-    def is_asked(self) -> bool:
-        """Whether the question contains it."""
-        return self.factor == QUERY_FACTOR
+    """Higher in the question."""
+    score: float
+    """`weight` times `factor`."""
+    is_asked: bool
+    """Whether the question contains it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreThreshold:
-    """The score that the best domain needs in a text of so many words.
+    """The score that the best domain needs in a text of so many words; the higher one counts.
 
-    `for_runner_up` is set when a second domain scored; the higher one counts.
+    `for_runner_up` is set when a second domain scored.
     """
 
     words: int
@@ -108,12 +100,9 @@ class ScoreThreshold:
 
 @dataclass(frozen=True, slots=True)
 class DomainEvidence:
-    """All matches in a dispute, with the scores and the threshold.
+    """All matches in a dispute, domain by domain, with the scores and the threshold."""
 
-    `matches` has one mapping per domain, keyed by the term as written or the pattern.
-    """
-
-    matches: Sequence[Mapping[str, DomainMatch]]
+    matches: Sequence[DomainMatch]
     scores: tuple[DomainScore, ...]
     threshold: ScoreThreshold
 
@@ -153,20 +142,23 @@ def choose_domain(detector: Detector, dispute: Dispute, named: str | None) -> De
 
 
 def detect_domain(detector: Detector, dispute: Dispute) -> Detection:
-    """The domain that *dispute* is about, with the ranking that led to it.
+    """The domain that *dispute* is about, or `default`, with the ranking that led to it.
 
-    The ranking holds the domains with a score above zero, best first, ties in the order of the
-    file. The domain is the first of them, or `default` when its score is below the threshold.
+    The ranking holds the domains with a score above zero, best first, ties in the file's order.
     """
     return weigh_evidence(detector, dispute).detection
 
 
 def weigh_evidence(detector: Detector, dispute: Dispute) -> DomainEvidence:
     """The matches and scores of each domain in *dispute*, and the score that is needed."""
-    matches: list[dict[str, DomainMatch]] = [{} for _ in detector.domains]
-    _add_matches(matches, detector, dispute.query, QUERY_FACTOR)
-    _add_matches(matches, detector, dispute.context.beginning, 1.0)
-    scores = _ranking(detector, matches)
+    found: dict[tuple[int, str], DomainMatch] = {}
+    for text in ((dispute.query, QUERY_FACTOR), (dispute.context.beginning, 1.0)):
+        for key, match in _matches(detector, *text):
+            found.setdefault(key, match)
+    matches = [match for _, match in sorted(found.items(), key=lambda item: item[0][0])]
+    by_domain = itertools.groupby(matches, key=attrgetter("domain"))
+    positive = [one for one in itertools.starmap(_score, by_domain) if one.score > 0]
+    scores = tuple(sorted(positive, key=lambda one: -one.score))
     words = len(dispute.context.words) + len(dispute.query.words)
     ahead = None
     if len(scores) > 1:
@@ -192,7 +184,12 @@ def normalise_word(word: str) -> str:
     return word[:-2] if word.endswith(("ches", "shes", "xes", "sses")) else word[:-1]
 
 
-def _terms(domains: Sequence[DomainSpec]) -> Iterator[tuple[Words, DetectorTerm]]:
+def term_words(text: str) -> Words:
+    """The normalised words of a term; terms with the same words are the same term."""
+    return tuple(map(normalise_word, normalise(text).words))
+
+
+def _terms(domains: Sequence[DomainSpec]) -> Iterator[tuple[Words, Term]]:
     """Every term with its normalised words; a term of several domains is yielded once.
 
     Of terms with the same words the heaviest counts, and a domain's own before the package's.
@@ -206,12 +203,7 @@ def _terms(domains: Sequence[DomainSpec]) -> Iterator[tuple[Words, DetectorTerm]
     shown = {words: next(iter(by_domain.values())).text for words, by_domain in weights.items()}
     _extend_to_new_domains(weights, domains)
     for words, by_domain in weights.items():
-        yield words, DetectorTerm(shown[words], words, tuple(by_domain.values()))
-
-
-def term_words(text: str) -> Words:
-    """The normalised words of a term; terms with the same words are the same term."""
-    return tuple(map(normalise_word, normalise(text).words))
+        yield words, (shown[words], tuple(by_domain.values()))
 
 
 def _extend_to_new_domains(
@@ -234,47 +226,35 @@ def _extend_to_new_domains(
                     weights[words][index] = max(weight, earlier, key=attrgetter("weight"))
 
 
-def _add_matches(
-    by_domain: Sequence[dict[str, DomainMatch]],
-    detector: Detector,
-    text: NormalisedText,
-    factor: float,
-) -> None:
-    """Add the matches of one text to those of each domain, unless they are there already."""
-    for _, _, term in longest_terms(detector, text):
-        for weight in term.weights:
-            match = DomainMatch(term.shown, weight, factor, term.words)
-            by_domain[weight.domain].setdefault(term.shown, match)
-    for number, found in detector.patterns.matches(text.folded):
-        weight = detector.pattern_weights[number]
-        match = DomainMatch(" ".join(found[0].split()), weight, factor)
-        by_domain[weight.domain].setdefault(found.re.pattern, match)
+def _matches(
+    detector: Detector, text: NormalisedText, factor: float
+) -> Iterator[tuple[tuple[int, str], DomainMatch]]:
+    """The matches in *text*, each after its domain and the term or pattern.
 
+    At each word the longest term counts, and consumes its words.
+    """
 
-def longest_terms(detector: Detector, text: NormalisedText) -> list[TermSpan]:
-    """The terms in *text*, in order: at each word the longest, which consumes its words."""
-    spans: list[TermSpan] = []
+    def match(kind: Literal["term", "pattern"], found: str, weight: DomainWeight) -> DomainMatch:
+        _, points, configured, file = weight
+        is_asked, score = factor == QUERY_FACTOR, points * factor
+        domain = detector.domains[weight.domain]
+        return DomainMatch(domain, kind, found, configured, file, points, factor, score, is_asked)
+
     end = 0
     for start, phrases in detector.terms.find(text.words):
         if start >= end:
-            length, term = phrases[-1]
+            length, (shown, weights) = phrases[-1]
             end = start + length
-            spans.append((start, end, term))
-    return spans
+            for weight in weights:
+                yield (weight.domain, shown), match("term", shown, weight)
+    for number, found in detector.patterns.matches(text.folded):
+        weight = detector.pattern_weights[number]
+        shown = " ".join(found[0].split())
+        yield (weight.domain, found.re.pattern), match("pattern", shown, weight)
 
 
-def _ranking(
-    detector: Detector, by_domain: Sequence[Mapping[str, DomainMatch]]
-) -> tuple[DomainScore, ...]:
-    """The domains with a score above zero, best first."""
-    named = zip(detector.domains, by_domain)
-    scores = [_score(name, matches.values()) for name, matches in named if matches]
-    return tuple(sorted((s for s in scores if s.score > 0), key=lambda s: -s.score))
-
-
-def _score(name: str, matches: Iterable[DomainMatch]) -> DomainScore:
+def _score(domain: str, matches: Iterable[DomainMatch]) -> DomainScore:
     """The sum of one domain's *matches*; the terms shown are those that add most first."""
-    parts = [(match.weight.weight * match.factor, match.shown) for match in matches]
-    parts.sort(key=itemgetter(0), reverse=True)
-    matched = dict.fromkeys([shown for value, shown in parts if value > 0])
-    return DomainScore(name, round(sum([value for value, _ in parts]), 2), tuple(matched))
+    ranked = sorted(matches, key=lambda match: -match.score)
+    matched = dict.fromkeys(match.text for match in ranked if match.score > 0)
+    return DomainScore(domain, round(sum(match.score for match in ranked), 2), tuple(matched))

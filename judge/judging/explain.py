@@ -4,9 +4,7 @@ Every term that counts is listed, also one with a weight of zero or below.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from judge.judging.care import SafetyReason, care_lines, find_safety, merged_help
 from judge.judging.domains import DomainMatch, ScoreThreshold, weigh_evidence
@@ -17,31 +15,6 @@ from judge.library.pages.approved_pages import IndexedPages
 from judge.library.rank.choose import ChosenPage, choose_pages
 from judge.types.requests import DEFAULT_DOMAIN, Detection
 from judge.types.results import HelpLine
-
-TermKind = Literal["term", "pattern"]
-
-
-@dataclass(frozen=True, slots=True)
-class ExplainedTerm:
-    """A term or pattern found in the text, and what it added to the score of one domain.
-
-    `score` is `weight` times `factor`, which is higher in the question. A term that `lost_to` a
-    longer one does not count: its score is 0.
-    """
-
-    domain: str
-    kind: TermKind
-    text: str
-    """As found, or the term that was."""
-    configured: str
-    """The term or the regular expression as written in `file`."""
-    file: str
-    """For a phrase that counts because a term of the domain is inside it, the file of that term."""
-    weight: float
-    factor: float
-    score: float
-    is_asked: bool
-    """Whether the question contains it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +34,7 @@ class DisputeExplanation:
     missed: float
     """How far the best domain is below the threshold; 0 when it reaches it or none scored."""
     totals: tuple[DomainTotal, ...]
-    terms: tuple[ExplainedTerm, ...]
+    terms: tuple[DomainMatch, ...]
     """By domain, the best first, then by score."""
     safety: tuple[SafetyReason, ...]
     harmless: tuple[str, ...]
@@ -79,10 +52,9 @@ def explain_dispute(
     """All that is decided about *dispute* before the model is asked; fetches nothing."""
     evidence = weigh_evidence(knowledge.detector, dispute)
     detection = evidence.detection
-    terms = list(_terms(knowledge, evidence.matches))
     sums: dict[str, float] = defaultdict(float)
-    for term in terms:
-        sums[term.domain] += term.score
+    for match in evidence.matches:
+        sums[match.domain] += match.score
     ranking = sorted(sums, key=lambda domain: -sums[domain])
     safety = find_safety(knowledge.safety, dispute)
     domain_help = knowledge.catalog.domain_help(detection.domain)
@@ -94,29 +66,10 @@ def explain_dispute(
         threshold=evidence.threshold,
         missed=round(missed, 2) if detection.domain == DEFAULT_DOMAIN else 0.0,
         totals=tuple(DomainTotal(name, round(sums[name], 2)) for name in ranking),
-        terms=tuple(sorted(terms, key=lambda t: (ranking.index(t.domain), -t.score))),
+        terms=tuple(sorted(evidence.matches, key=lambda m: (ranking.index(m.domain), -m.score))),
         safety=safety.reasons,
         harmless=safety.harmless,
         help=merged_help((*care_lines(knowledge.safety, safety), *domain_help)),
         nations=tuple(sorted(nations)),
         pages=choose_pages(indexed, dispute, detection.domain, country.regions_of_law(nations)),
     )
-
-
-def _terms(
-    knowledge: Knowledge, by_domain: Sequence[Mapping[str, DomainMatch]]
-) -> Iterator[ExplainedTerm]:
-    """The terms and patterns that count, once for each domain."""
-    for name, matches in zip(knowledge.detector.domains, by_domain):
-        for match in matches.values():
-            yield ExplainedTerm(
-                domain=name,
-                kind="term" if match.words else "pattern",
-                text=match.shown,
-                configured=match.weight.text,
-                file=match.weight.file,
-                weight=match.weight.weight,
-                factor=round(match.factor, 3),
-                score=match.weight.weight * match.factor,
-                is_asked=match.is_asked,
-            )

@@ -68,18 +68,17 @@ class ModelCaller:
         """
         ask = partial(self._ask, prompt, listener, doubles_limit=doubles_limit)
         if self.fallback is None:
-            return await ask(self.primary, deadline), self.primary
+            return await ask(self.primary, deadline)
         reserve_s = deadline.total_s * JUDGING_RESERVE
         if not self.fallback.gives_verdicts:
             reserve_s = min(QUOTING_RESERVE_S, deadline.total_s / 4)
-        sooner = replace(deadline, at=deadline.at - reserve_s)
         try:
-            return await ask(self.primary, sooner), self.primary
+            return await ask(self.primary, replace(deadline, at=deadline.at - reserve_s))
         except BudgetSpent:
             raise
         except (ModelUnavailable, DeadlineExceeded) as error:
             self.journal.note("model.fallback", reason=type(error).__name__)
-        return await ask(self.fallback, deadline), self.fallback
+        return await ask(self.fallback, deadline)
 
     @property
     def fallback_only(self) -> "ModelCaller | None":
@@ -100,16 +99,15 @@ class ModelCaller:
         deadline: Deadline,
         *,
         doubles_limit: bool,
-    ) -> ModelReply:
+    ) -> tuple[ModelReply, LanguageModel]:
         timeout_s = deadline.at - self.clock.monotonic()
+        on_text = listener(prompt, model)
         try:
             async with asyncio.timeout(timeout_s):
-                return await model.complete(
-                    prompt,
-                    timeout_s=timeout_s,
-                    doubles_limit=doubles_limit,
-                    on_text=listener(prompt, model),
+                reply = await model.complete(
+                    prompt, timeout_s=timeout_s, doubles_limit=doubles_limit, on_text=on_text
                 )
+                return reply, model
         except TimeoutError:
             hint = f"{model.name} gave no reply in {timeout_s:.3g} seconds"
             self.journal.note("model.unavailable", reason="deadline", status=0, hint=hint)
@@ -118,7 +116,7 @@ class ModelCaller:
 
 @dataclass(slots=True)
 class MeteredModel:
-    """Asks *caller* until *deadline* for calls besides the verdict; logs each reply as *event*."""
+    """Asks *caller* until *deadline*, besides for the verdict; logs each reply as *event*."""
 
     caller: ModelCaller
     deadline: Deadline

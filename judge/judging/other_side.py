@@ -20,7 +20,7 @@ from judge.errors import (
     ModelUnavailable,
 )
 from judge.judging.model_caller import MeteredModel, ModelCaller
-from judge.judging.prompts import dispute_block, render_prompt
+from judge.judging.prompts import dispute_block
 from judge.judging.results import PreparedRequest
 from judge.judging.story_facts import ChangedFact, changed_facts, format_changes
 from judge.judging.verdicts.check import check_reply, cut
@@ -33,7 +33,6 @@ from judge.judging.verdicts.reply_schema import (
 )
 from judge.library.dispute import fold
 from judge.text.english import fold_space
-from judge.text.untrusted import quoted_text
 from judge.types.replies import Defect, ModelReply, PersonaVerdict, Prompt, VerdictWord
 from judge.types.requests import Context, JudgeRequest, Query
 from judge.types.results import JudgeResult, OtherSide, OtherVerdict
@@ -66,9 +65,6 @@ _FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b")
 _MAX_NAMED = 20
 """The most changed facts that a retry names; with more it is a different story."""
 
-Problems = Sequence[str | ChangedFact]
-"""What is wrong with a retelling: a sentence of ours, or the facts that changed."""
-
 RIGHT: VerdictWord = "No"
 """The answer to "is the person being unreasonable?", however the person asks."""
 
@@ -98,36 +94,25 @@ async def hear_other_side(
     reserve_s = min(RESERVE_S, prepared.deadline.total_s / 10)
     deadline = replace(prepared.deadline, at=prepared.deadline.at - reserve_s)
     model = MeteredModel(caller, deadline, event="other_side.replied")
-    other_side = await _other_side(result, prepared, model)
-    return replace(
-        result,
-        other_side=other_side,
-        warnings=_warnings(result, other_side),
-        usage=result.usage + model.usage,
-    )
-
-
-async def _other_side(
-    result: JudgeResult, prepared: PreparedRequest, model: MeteredModel
-) -> OtherSide:
-    """The retelling and its verdicts, or a note that says what failed."""
-    retelling = ""
+    warnings, retelling = result.warnings, ""
     try:
         retold = await retell(prepared.request, model)
         retelling = retold.context
         verdicts = await _verdicts(replace(prepared, request=retold), model)
     except Exception as error:  # noqa: BLE001 - nothing here may cost the verdict
-        model.caller.journal.note("other_side.unheard", reason=type(error).__name__)
-        return OtherSide.unheard(_note(error), retelling)
-    agrees = not right_with_both(result.personas, verdicts)
-    model.caller.journal.note("other_side.heard", agrees=agrees)
-    return OtherSide(retelling, verdicts, agrees, note="")
-
-
-def _note(error: Exception) -> str:
-    if isinstance(error, CannotRetell):
-        return str(error)
-    return next((note for kind, note in _FAILURES.items() if isinstance(error, kind)), OUR_FAULT)
+        caller.journal.note("other_side.unheard", reason=type(error).__name__)
+        notes = (note for kind, note in _FAILURES.items() if isinstance(error, kind))
+        told = str(error) if isinstance(error, CannotRetell) else next(notes, OUR_FAULT)
+        other_side = OtherSide.unheard(told, retelling)
+        warnings = (*warnings, told)
+    else:
+        names = right_with_both(result.personas, verdicts)
+        caller.journal.note("other_side.heard", agrees=not names)
+        other_side = OtherSide(retelling, verdicts, not names, note="")
+        if names:
+            warnings = (_contradiction(names), *warnings)
+    usage = result.usage + model.usage
+    return replace(result, other_side=other_side, warnings=warnings, usage=usage)
 
 
 async def _verdicts(prepared: PreparedRequest, model: MeteredModel) -> tuple[OtherVerdict, ...]:
@@ -135,28 +120,17 @@ async def _verdicts(prepared: PreparedRequest, model: MeteredModel) -> tuple[Oth
 
     Raises InvalidReply after two such replies, and what `MeteredModel.ask` raises.
     """
-    references, personas = prepared.collected.references, prepared.knowledge.personas
     defects: tuple[Defect, ...] = ()
     doubles_limit = False
     for _ in range(2):
-        prompt = render_prompt(
-            prepared.request,
-            references,
-            personas,
-            country=prepared.knowledge.catalog.country,
-            set_in=prepared.collected.set_in,
-            is_brief=True,
-            defects=defects,
-        )
+        prompt = prepared.prompt(defects, is_brief=True)
         reply = await model.ask(prompt, doubles_limit=doubles_limit)
         checked = check_reply(reply, prompt)
         if checked.reply is not None:
             return tuple(
-                OtherVerdict(
-                    one.name, one.verdict, cut(fold_space(one.rationale), PARAPHRASE_LIMIT)
-                )
-                for one in checked.reply.personas
-                if one.verdict is not None
+                OtherVerdict(p.name, p.verdict, cut(fold_space(p.rationale), PARAPHRASE_LIMIT))
+                for p in checked.reply.personas
+                if p.verdict is not None
             )
         defects, doubles_limit = checked.defects, reply.finish == "truncated"
     raise InvalidReply((), defects)
@@ -170,14 +144,6 @@ def right_with_both(
     No other pair of verdicts is a contradiction: both sides may be wrong, or each in part.
     """
     return tuple(a.name for a, b in zip(asker, other) if a.verdict == b.verdict == RIGHT)
-
-
-def _warnings(result: JudgeResult, other_side: OtherSide) -> tuple[str, ...]:
-    """The warnings of *result*, with a contradiction before them or a failure after them."""
-    if other_side.agrees is None:
-        return (*result.warnings, other_side.note)
-    names = right_with_both(result.personas, other_side.personas)
-    return (_contradiction(names), *result.warnings) if names else result.warnings
 
 
 def _contradiction(names: Sequence[str]) -> str:
@@ -203,56 +169,42 @@ class RetoldDispute(BaseModel):
 async def retell(request: JudgeRequest, model: MeteredModel) -> JudgeRequest:
     """*request* as the other side would make it; the model is asked twice at most.
 
-    Raises CannotRetell, ContentBlocked, ModelUnavailable and DeadlineExceeded.
+    Words of the dispute are in the message only, never in the instructions. Raises CannotRetell,
+    ContentBlocked, ModelUnavailable and DeadlineExceeded.
     """
-    problems: Problems = ()
-    was_truncated = False
+    instructions, lines = _INSTRUCTIONS, dispute_block(request)
+    was_truncated, problems = False, list[str | ChangedFact]()
     for _ in range(2):
-        reply = await model.ask(_prompt(request, problems), doubles_limit=was_truncated)
+        prompt = Prompt(instructions, "\n".join(lines) + "\n", request, schema=_SCHEMA)
+        reply = await model.ask(prompt, doubles_limit=was_truncated)
         retold, problems = _parse(reply, request)
         if retold is not None:
             return retold
         was_truncated = reply.finish == "truncated"
-    raise CannotRetell(_why(problems))
+        instructions = f"{_INSTRUCTIONS}\n\n{_AGAIN}"
+        wrong = [f"- {problem}" for problem in problems[:_MAX_NAMED]]
+        lines = [*dispute_block(request), "Wrong with your last answer:", *wrong]
+    changed = [problem for problem in problems if isinstance(problem, ChangedFact)]
+    why = f"it changed facts ({format_changes(changed)})" if changed else problems[0]
+    raise CannotRetell(f"The model's retelling for the other side cannot be used: {why}.")
 
 
-def _parse(reply: ModelReply, request: JudgeRequest) -> tuple[JudgeRequest | None, Problems]:
+def _parse(
+    reply: ModelReply, request: JudgeRequest
+) -> tuple[JudgeRequest | None, list[str | ChangedFact]]:
     """The retold request in *reply*, or None and what is wrong with it."""
     try:
         retold = RetoldDispute.model_validate_json(without_fence(reply.text))
     except ValidationError:
         retold = None
     if retold is None or reply.finish != "stop":
-        return None, (_SHAPE,)
+        return None, [_SHAPE]
     if fold(retold.retelling) == fold(request.context):
-        return None, (_SAME,)
+        return None, [_SAME]
     if not _FIRST_PERSON.search(fold(retold.retelling)):
-        return None, (_PERSON,)
+        return None, [_PERSON]
     before = f"{request.context}\n{request.query}"
     if changed := changed_facts(before, f"{retold.retelling}\n{retold.query}"):
-        return None, changed
+        return None, [*changed]
     fields = {"context": retold.retelling, "query": retold.query, "hear_other_side": False}
-    return request.model_copy(update=fields), ()
-
-
-def _prompt(request: JudgeRequest, problems: Problems = ()) -> Prompt:
-    """The prompt; words of the dispute are in the message only, never in the instructions."""
-    instructions, lines = _INSTRUCTIONS, dispute_block(request)
-    if problems:
-        instructions = f"{_INSTRUCTIONS}\n\n{_AGAIN}"
-        lines += ["Wrong with your last answer:"]
-        lines += [f"- {_in_words(problem)}" for problem in problems[:_MAX_NAMED]]
-    return Prompt(instructions, "\n".join(lines) + "\n", request, schema=_SCHEMA)
-
-
-def _in_words(problem: str | ChangedFact) -> str:
-    if isinstance(problem, str):
-        return problem
-    verb = "was added" if problem.is_new else "was left out"
-    return f"the {problem.kind} {quoted_text(problem.words)} {verb}"
-
-
-def _why(problems: Problems) -> str:
-    changed = [problem for problem in problems if isinstance(problem, ChangedFact)]
-    why = f"it changed facts ({format_changes(changed)})" if changed else str(problems[0])
-    return f"The model's retelling for the other side cannot be used: {why}."
+    return request.model_copy(update=fields), []

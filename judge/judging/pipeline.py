@@ -22,23 +22,14 @@ from judge.judging.domains import choose_domain
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import Deadline, ModelCaller, costs_of
 from judge.judging.other_side import hear_other_side
-from judge.judging.prompts import render_prompt
 from judge.judging.references import ReferenceCollector
-from judge.judging.results import (
-    Attempt,
-    PreparedRequest,
-    best_attempt,
-    build_result,
-    help_lines,
-    is_foreign,
-    timings_of,
-)
+from judge.judging.results import Attempt, PreparedRequest, best_attempt, build_result
 from judge.judging.streamed_fields import StreamedFields
 from judge.judging.support_by_model import SupportRater
-from judge.judging.verdicts.check import ReplyCheck, check_reply
+from judge.judging.verdicts.check import check_reply
 from judge.library.dispute import read_dispute
 from judge.ports import Clock, Journal
-from judge.types.replies import ModelReply
+from judge.text.english import is_english
 from judge.types.requests import DEFAULT_DOMAIN, JudgeRequest
 from judge.types.results import (
     AttemptStarted,
@@ -99,17 +90,23 @@ class Pipeline:
         deadline = Deadline.after(self.deadline_s, self.clock)
         try:
             async with asyncio.timeout(self.deadline_s + GRACE_S), self.admission():
-                return await self._judge(
-                    request, request_id, emit, deadline, stream_fields=stream_fields
-                )
+                prepared = await self._prepare(request, emit, deadline)
+                prepared, attempts = await self._ask(prepared, emit, stream_fields=stream_fields)
+                result = build_result(request_id, prepared, attempts)
+                is_judged = result.personas[0].verdict is not None
+                if self.support is not None and result.citations and is_judged:
+                    emit(SupportAsked(len(result.citations)))
+                    result = await self.support.rate_citations(result, request, deadline)
+                if request.hear_other_side:
+                    result = await hear_other_side(result, prepared, self.model)
+                return replace(result, timings_ms=prepared.timings(self.clock.monotonic()))
         except TimeoutError:
             late = DeadlineExceeded(self.deadline_s)
             late.help_lines = self._help_without_judgement(request)
             raise late from None
-        except InvalidRequest:
-            raise
         except JudgeError as error:
-            error.help_lines = error.help_lines or self._help_without_judgement(request)
+            if not isinstance(error, InvalidRequest):
+                error.help_lines = error.help_lines or self._help_without_judgement(request)
             raise
 
     def _help_without_judgement(self, request: JudgeRequest) -> tuple[HelpLine, ...]:
@@ -118,30 +115,10 @@ class Pipeline:
         found = find_safety(rules, read_dispute(request.context, request.query))
         return care_lines(rules, found, is_unsure=True)
 
-    async def _judge(
-        self,
-        request: JudgeRequest,
-        request_id: str,
-        emit: Emit,
-        deadline: Deadline,
-        *,
-        stream_fields: bool,
-    ) -> JudgeResult:
-        prepared = await self._prepare(request, emit, deadline)
-        prepared, attempts = await self._ask(prepared, emit, stream_fields=stream_fields)
-        result = build_result(request_id, prepared, attempts)
-        is_judged = result.personas[0].verdict is not None
-        if self.support is not None and result.citations and is_judged:
-            emit(SupportAsked(len(result.citations)))
-            result = await self.support.rate_citations(result, request, deadline)
-        if request.hear_other_side:
-            result = await hear_other_side(result, prepared, self.model)
-        return replace(result, timings_ms=timings_of(prepared, self.clock.monotonic()))
-
     async def _prepare(
         self, request: JudgeRequest, emit: Emit, deadline: Deadline
     ) -> PreparedRequest:
-        """Detect the domain, collect the references and look for danger."""
+        """Detect the domain, look for danger and collect the references."""
         knowledge = self.knowledge()
         catalog = knowledge.catalog
         dispute = read_dispute(request.context, request.query)
@@ -150,46 +127,44 @@ class Pipeline:
         await self.check_budget()
         emit(DomainDetected(detection.domain, detection.scores))
         safety = find_safety(knowledge.safety, dispute)
-        foreign = is_foreign(knowledge, request)
-        if lines := help_lines(knowledge, detection.domain, safety, is_unsure=foreign):
+        knows_words = catalog.country.language.startswith("en")
+        is_foreign = knows_words and not is_english(f"{request.context} {request.query}")
+        prepared = PreparedRequest(request, knowledge, detection, safety, deadline, is_foreign)
+        if lines := prepared.help():
             emit(HelpFound(lines))
+        cites_pages = request.domain != DEFAULT_DOMAIN
         collected = await self.references.collect(
-            dispute,
-            detection.domain,
-            passages,
-            catalog,
-            cites_pages=request.domain != DEFAULT_DOMAIN,
+            dispute, detection.domain, passages, catalog, cites_pages=cites_pages
         )
         emit(ReferencesReady(collected.references))
-        now = self.clock.monotonic()
-        return PreparedRequest(
-            request, knowledge, detection, collected, safety, deadline, now, foreign
-        )
+        return replace(prepared, collected=collected, prepared_at=self.clock.monotonic())
 
     async def _ask(
         self, prepared: PreparedRequest, emit: Emit, *, stream_fields: bool
-    ) -> tuple[PreparedRequest, tuple[Attempt, ...]]:
+    ) -> tuple[PreparedRequest, list[Attempt]]:
         """Ask the model, and once more if the reply has any defect.
 
-        Returns *prepared* with what the model sees that calls for care, and one or two attempts.
+        Returns *prepared* with what the model sees that calls for care, and one attempt or more.
         """
 
         def see_care(names: Sequence[str]) -> None:
             nonlocal prepared
-            told, prepared = prepared.help, replace(prepared, care=prepared.care.union(names))
-            if prepared.help != told:
-                emit(HelpFound(prepared.help))
+            told, prepared = prepared.help(), replace(prepared, care=prepared.care.union(names))
+            if prepared.help() != told:
+                emit(HelpFound(prepared.help()))
 
         streamed = StreamedFields(emit, see_care, is_enabled=stream_fields)
         emit(AttemptStarted(1))
         first = await self._attempt(prepared, streamed, self.model)
         attempts = [first]
         see_care(first.checked.care)
-        if first.checked.asked_again:
-            streamed.restart(first.checked.asked_again)
+        if asked_again := first.checked.asked_again:
+            streamed.restart(asked_again)
             emit(AttemptStarted(2))
+            # A first reply that can be shown is better than one that only quotes.
+            caller = self.model.without_quoting_fallback if first.is_showable else self.model
             try:
-                attempts.append(await self._ask_again(prepared, streamed, first))
+                attempts.append(await self._attempt(prepared, streamed, caller, previous=first))
                 see_care(attempts[1].checked.care)
             except (ModelUnavailable, DeadlineExceeded):
                 if not first.is_showable:
@@ -199,18 +174,11 @@ class Pipeline:
             streamed.withdraw(attempts[-1].checked.defects)
             attempts += await self._stand_in(prepared, streamed, attempts)
         is_mended = len(attempts) > 1 and attempts[-1].is_showable
-        if first.checked.asked_again and not is_mended:
+        if asked_again and not is_mended:
             attempts[0] = replace(first, is_unmended=True)
         _, reply = best_attempt(attempts)
         streamed.finish(reply.fields)
-        return prepared, tuple(attempts)
-
-    async def _ask_again(
-        self, prepared: PreparedRequest, streamed: StreamedFields, first: Attempt
-    ) -> Attempt:
-        """The second attempt; a *first* that can be shown is better than one that only quotes."""
-        caller = self.model.without_quoting_fallback if first.is_showable else self.model
-        return await self._attempt(prepared, streamed, caller, previous=first)
+        return prepared, attempts
 
     async def _stand_in(
         self, prepared: PreparedRequest, streamed: StreamedFields, attempts: Sequence[Attempt]
@@ -234,39 +202,25 @@ class Pipeline:
         previous: Attempt | None = None,
     ) -> Attempt:
         """Ask *caller* once and check the reply; *previous* is the attempt to be corrected."""
-        prompt = render_prompt(
-            prepared.request,
-            prepared.collected.references,
-            prepared.knowledge.personas,
-            country=prepared.knowledge.catalog.country,
-            set_in=prepared.collected.set_in,
-            care=prepared.knowledge.safety.names,
-            needs_care=prepared.needs_care,
-            doubtful=prepared.collected.doubtful,
-            defects=previous.checked.asked_again if previous else (),
-        )
-        prompt = replace(prompt, addresses=tuple(f"{h.url} {h.phone}" for h in prepared.help))
+        prompt = prepared.prompt(previous.checked.asked_again if previous else ())
         was_truncated = previous is not None and previous.reply.finish == "truncated"
         try:
             reply, model = await caller.complete(
                 prompt, prepared.deadline, doubles_limit=was_truncated, listener=streamed.listener
             )
         except ContentBlocked as blocked:
-            lines = prepared.knowledge.catalog.blocked_help
-            shown = care_lines(prepared.knowledge.safety, prepared.safety, prepared.care)
-            help_lines = (
-                merged_help((*shown, *lines)) if lines else prepared.help_when(is_judged=False)
-            )
-            raise ContentBlocked(blocked.reason, help_lines) from blocked
+            known = prepared.knowledge
+            lines = prepared.help(is_judged=False)
+            if known.catalog.blocked_help:
+                shown = care_lines(known.safety, prepared.safety, prepared.care)
+                lines = merged_help((*shown, *known.catalog.blocked_help))
+            raise ContentBlocked(blocked.reason, lines) from blocked
         checked = check_reply(reply, prompt, needs_verdicts=model.gives_verdicts)
-        self._log_attempt(reply, checked, number=2 if previous else 1)
-        is_degraded = model is not self.model.primary or not model.gives_verdicts
-        return Attempt(reply, checked, is_degraded)
-
-    def _log_attempt(self, reply: ModelReply, checked: ReplyCheck, *, number: int) -> None:
-        """Log the cost and each broken rule, so that ops see which rule causes retries."""
         self.journal.note("model.replied", **costs_of(reply))
-        for defect in checked.defects:
+        for defect in checked.defects:  # so that ops see which rule causes retries
+            number = 2 if previous else 1
             self.journal.note(
                 "reply.defect", rule=defect.rule, attempt=number, severity=defect.severity
             )
+        is_degraded = model is not self.model.primary or not model.gives_verdicts
+        return Attempt(reply, checked, is_degraded)

@@ -112,36 +112,40 @@ def render_prompt(
     is_brief: bool = False,
     defects: Sequence[Defect] = (),
     doubtful: frozenset[int] = frozenset(),
+    addresses: Sequence[str] = (),
 ) -> Prompt:
     """The prompt for *request*; *is_brief* asks each persona for a rationale of one sentence.
 
     *set_in* names the country where the dispute is set, if it is another one than *country*.
     *care* are the names of the safety rules that the reply may name; *needs_care* is for a dispute
-    that one of them fits; *doubtful* is that of `Prompt`. For a retry *defects* are those of the
-    first reply.
+    that one of them fits; *doubtful* and *addresses* are those of `Prompt`. For a retry *defects*
+    are those of the first reply.
     """
     parts = [_task(personas, country, care)]
     if set_in:
         parts.append(_ELSEWHERE.format(set_in=set_in, country=country.name))
     if needs_care:
         parts.append(_CARE)
-    if references:
-        parts.append(_WITH_REFERENCES.format(numbers=_range(len(references))))
-    else:
-        parts.append(_WITHOUT_REFERENCES)
+    count = len(references)
+    numbers = "1" if count == 1 else f"1 to {count}"
+    parts.append(_WITH_REFERENCES.format(numbers=numbers) if references else _WITHOUT_REFERENCES)
     if is_brief:
         parts.append(_BRIEF)
     retry = [_RETRY.format(defects="\n".join(map(_defect_line, defects)))] if defects else []
-    blocks = [*_reference_block(references), *dispute_block(request)]
+    lines = dispute_block(request)
+    if references:
+        numbered = [f"[{one.number}] {_numbered(one.text)}" for one in references]
+        lines = ["<REFERENCES>", *numbered, "</REFERENCES>", *lines]
     return Prompt(
         "\n\n".join([*parts, *retry]),
-        "\n".join(blocks) + "\n",
+        "\n".join(lines) + "\n",
         request,
         tuple(references),
         tuple(personas),
         care=tuple(care),
         rules="\n\n".join(parts),
         doubtful=doubtful,
+        addresses=tuple(addresses),
     )
 
 
@@ -156,24 +160,9 @@ def _task(personas: Sequence[Persona], country: Country, care: Sequence[str]) ->
     return _TASK.format(
         country=country.name,
         language=country.language,
-        personas=_voices(personas),
+        personas="\n".join(f"- {persona.name}: {persona.brief}" for persona in personas),
         care=_CARE_NAMES.format(names=", ".join(care)) if care else "",
     )
-
-
-def _voices(personas: Sequence[Persona]) -> str:
-    return "\n".join(f"- {persona.name}: {persona.brief}" for persona in personas)
-
-
-def _range(count: int) -> str:
-    return "1" if count == 1 else f"1 to {count}"
-
-
-def _reference_block(references: Sequence[Reference]) -> list[str]:
-    if not references:
-        return []
-    lines = [f"[{reference.number}] {_numbered(reference.text)}" for reference in references]
-    return ["<REFERENCES>", *lines, "</REFERENCES>"]
 
 
 @functools.lru_cache(maxsize=2048)

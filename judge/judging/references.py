@@ -23,20 +23,21 @@ Arrange = Callable[[Sequence[Snippet]], Sequence[Snippet]]
 
 @dataclass(frozen=True, slots=True)
 class CollectedReferences:
-    """The references, and what the reader should know about them.
-
-    `left_out` counts pages that fit and could not be read. `assumed_region` is the region whose
-    law was assumed, "" when the dispute names one or it makes no difference. `set_in` is the other
-    country where the dispute is set, or "".
-    """
+    """The references, and what the reader should know about them."""
 
     references: tuple[Reference, ...]
     left_out: int
+    """How many pages fit and could not be read."""
     passage_warnings: tuple[str, ...]
     assumed_region: str
+    """Whose law was assumed; "" when the dispute names a region or it makes no difference."""
     set_in: str
+    """The other country where the dispute is set, or ""."""
     doubtful: frozenset[int]
     """The numbers of pages that fit, but not clearly."""
+
+
+NO_REFERENCES = CollectedReferences((), 0, (), "", "", frozenset())
 
 
 @dataclass(frozen=True, slots=True)

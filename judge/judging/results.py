@@ -1,6 +1,6 @@
 """What one run of the pipeline gathers, and how its attempts become the result that is shown."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -8,12 +8,12 @@ from judge.errors import InvalidReply
 from judge.judging.care import SafetyFindings, care_lines, merged_help
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import Deadline
-from judge.judging.references import CollectedReferences
+from judge.judging.prompts import render_prompt
+from judge.judging.references import NO_REFERENCES, CollectedReferences
 from judge.judging.verdicts.check import ReplyCheck
 from judge.library.country import Country
-from judge.text.english import is_english
 from judge.types.references import Excerpt, Reference
-from judge.types.replies import CheckedReply, Citation, ModelReply, Usage
+from judge.types.replies import CheckedReply, Citation, Defect, ModelReply, Prompt, Usage
 from judge.types.requests import Detection, JudgeRequest
 from judge.types.results import HelpLine, JudgeResult, NextStep, Timings
 
@@ -23,21 +23,19 @@ MAX_STEPS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class PreparedRequest:
-    """A request and what was found for it before the model is asked.
-
-    `prepared_at` is in monotonic seconds.
-    """
+    """A request and what was found for it before the model is asked."""
 
     request: JudgeRequest
     knowledge: Knowledge
     detection: Detection
-    collected: CollectedReferences
     safety: SafetyFindings
     """What the words of the dispute suggest."""
     deadline: Deadline
-    prepared_at: float
-    is_foreign: bool = False
+    is_foreign: bool
     """Whether the dispute is not in the language whose words are known here."""
+    collected: CollectedReferences = NO_REFERENCES
+    prepared_at: float = 0.0
+    """When that was done, in monotonic seconds."""
     care: frozenset[str] = frozenset()
     """The names of the safety rules that the model named so far."""
 
@@ -46,38 +44,36 @@ class PreparedRequest:
         """Whether the words of the dispute or the model suggest danger."""
         return self.safety.needs_care or bool(self.care)
 
-    @property
-    def help(self) -> tuple[HelpLine, ...]:
-        """See `help_lines`."""
-        return self.help_when(is_judged=True)
+    def help(self, *, is_judged: bool = True) -> tuple[HelpLine, ...]:
+        """The help lines of the safety rules found by words or the model, then of the domain.
 
-    def help_when(self, *, is_judged: bool) -> tuple[HelpLine, ...]:
-        """The help lines, with the emergency lines where no model has judged."""
+        With the emergency lines where nobody can tell from the words whether there is danger.
+        """
         is_unsure = self.is_foreign or not is_judged
-        domain = self.detection.domain
-        return help_lines(self.knowledge, domain, self.safety, self.care, is_unsure=is_unsure)
+        lines = care_lines(self.knowledge.safety, self.safety, self.care, is_unsure=is_unsure)
+        return merged_help((*lines, *self.knowledge.catalog.domain_help(self.detection.domain)))
 
+    def prompt(self, defects: Sequence[Defect] = (), *, is_brief: bool = False) -> Prompt:
+        """What the model is asked; after a first reply with its *defects*."""
+        return render_prompt(
+            self.request,
+            self.collected.references,
+            self.knowledge.personas,
+            country=self.knowledge.catalog.country,
+            set_in=self.collected.set_in,
+            care=() if is_brief else self.knowledge.safety.names,
+            needs_care=self.needs_care,
+            is_brief=is_brief,
+            defects=defects,
+            doubtful=self.collected.doubtful,
+            addresses=[f"{line.url} {line.phone}" for line in self.help()],
+        )
 
-def help_lines(
-    knowledge: Knowledge,
-    domain: str,
-    safety: SafetyFindings,
-    care: Iterable[str] = (),
-    *,
-    is_unsure: bool = False,
-) -> tuple[HelpLine, ...]:
-    """The help lines of the safety rules that match or are named in *care*, then of *domain*.
-
-    With the emergency lines where it *is_unsure* whether the words of a dispute tell of danger.
-    """
-    lines = care_lines(knowledge.safety, safety, care, is_unsure=is_unsure)
-    return merged_help((*lines, *knowledge.catalog.domain_help(domain)))
-
-
-def is_foreign(knowledge: Knowledge, request: JudgeRequest) -> bool:
-    """Whether *request* is not in the language whose words are known here."""
-    language = knowledge.catalog.country.language
-    return language.startswith("en") and not is_english(f"{request.context} {request.query}")
+    def timings(self, finished: float) -> Timings:
+        """How long the phases took until *finished*, in monotonic seconds."""
+        started = self.deadline.started
+        spent = (self.prepared_at - started, finished - self.prepared_at, finished - started)
+        return Timings(*(round(seconds * 1000, 1) for seconds in spent))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +124,7 @@ def build_result(
         snippets=tuple([Excerpt(r.url, r.text) for r in references]),
         citations=citations,
         evidence=reply.evidence,
-        help=prepared.help_when(is_judged=reply.personas[0].verdict is not None),
+        help=prepared.help(is_judged=reply.personas[0].verdict is not None),
         warnings=tuple(_warnings(best, reply, prepared)),
         other_side=None,
         model=best.reply.model,
@@ -174,10 +170,10 @@ def _warnings(best: Attempt, reply: CheckedReply, prepared: PreparedRequest) -> 
 
 
 def _warnings_of_references(collected: CollectedReferences, country: Country) -> Iterator[str]:
-    if collected.left_out:
-        pages = collected.left_out + sum(r.kind == "page" for r in collected.references)
-        noun, verb = "page" if pages == 1 else "pages", "is" if collected.left_out == 1 else "are"
-        yield f"{collected.left_out} of {pages} {noun} could not be read and {verb} left out."
+    if left := collected.left_out:
+        pages = left + sum(r.kind == "page" for r in collected.references)
+        noun, verb = "page" if pages == 1 else "pages", "is" if left == 1 else "are"
+        yield f"{left} of {pages} {noun} could not be read and {verb} left out."
     yield from collected.passage_warnings
     if collected.set_in:
         yield (
@@ -189,21 +185,7 @@ def _warnings_of_references(collected: CollectedReferences, country: Country) ->
         yield f"No part of {country.name} is named: the law of {region} was assumed."
     for reference in collected.references:
         if reference.stale:
+            read = reference.fetched_at.strftime(country.date_format)
             yield (
-                f"Reference {reference.number} could not be fetched anew; "
-                f"its text is from {reference.fetched_at.strftime(country.date_format)}."
+                f"Reference {reference.number} could not be fetched anew; its text is from {read}."
             )
-
-
-def timings_of(prepared: PreparedRequest, finished: float) -> Timings:
-    """How long the phases took; *finished* is in monotonic seconds."""
-    started = prepared.deadline.started
-    return Timings(
-        references=_ms(prepared.prepared_at - started),
-        model=_ms(finished - prepared.prepared_at),
-        total=_ms(finished - started),
-    )
-
-
-def _ms(seconds: float) -> float:
-    return round(seconds * 1000, 1)

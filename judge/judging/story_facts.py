@@ -14,12 +14,9 @@ from judge.citations.facts import Date, Fact, quantities
 from judge.library.dispute import fold
 from judge.text.english import fold_space, sentences, strip_invisible
 from judge.text.names import find_names, find_public_names
+from judge.text.untrusted import quoted_text
 
 Kind = Literal["number", "date", "name", "quote", "address"]
-
-_PLURALS = {
-    "number": "numbers", "date": "dates", "name": "names", "quote": "quotes", "address": "addresses"
-}  # fmt: skip
 
 _CHUNK = 1500
 """Characters of a long sentence that are parsed at once; `quantities` reads at most 2000."""
@@ -27,27 +24,15 @@ _CHUNK = 1500
 _DAY_S = 86400.0
 _WORD = re.compile(r"[^\W_]+")
 """Without the underscores that emphasise: _Sarah_."""
-_REWORDED = (
-    (re.compile(r"\btwice\b", re.IGNORECASE), "two times"),
-    (re.compile(r"(\w)[ -]years?[ -]old\b", re.IGNORECASE), r"\1"),  # or just "I am 14"
-    (
-        re.compile(
-            r"\b(for|in|of|over|with|within|after|about|nearly|almost|gave|given|got|"
-            r"had|has|have) an? "
-            r"(?=(?:hour|day|week|fortnight|month|year)\b)",
-            re.IGNORECASE,
-        ),
-        r"\1 one ",
-    ),
-    (
-        re.compile(
-            r"\ban? (?=fortnight\b|(?:hour|day|week|month|year) (?:later|ago|before|late|early)\b)",
-            re.IGNORECASE,
-        ),
-        "one ",
-    ),
+_AGE = re.compile(r"(\w)[ -]years?[ -]old\b", re.IGNORECASE)
+"""Or just "I am 14"."""
+_A_PERIOD = re.compile(
+    r"\b(?P<before>(?:for|in|of|over|with|within|after|about|nearly|almost|gave|given|got|had|has|"
+    r"have) )?an? (?=(?P<fortnight>fortnight\b)|(?:hour|day|week|month|year)\b"
+    r"(?P<after> (?:later|ago|before|late|early)\b)?)",
+    re.IGNORECASE,
 )
-"""Other ways to say a number, and what they are replaced with."""
+"""Where "a week" may be told as "one week", and not as in "twice a week"."""
 
 _CURRENCY = re.compile(r"[£$€]|\b(?:pound|dollar|euro)s?\b", re.IGNORECASE)
 _SIGNS = {"£": "pound", "$": "dollar", "€": "euro"}
@@ -76,6 +61,11 @@ class ChangedFact:
     """The fact itself; shown to the model only, since a check rejected it."""
     is_new: bool
 
+    def __str__(self) -> str:
+        """The change in words, for the model."""
+        verb = "was added" if self.is_new else "was left out"
+        return f"the {self.kind} {quoted_text(self.words)} {verb}"
+
 
 def changed_facts(before: str, after: str) -> list[ChangedFact]:
     """The facts that differ between a story and its retelling.
@@ -94,8 +84,9 @@ def changed_facts(before: str, after: str) -> list[ChangedFact]:
 def format_changes(changed: Sequence[ChangedFact]) -> str:
     """How many facts of which kind changed, without their words: "2 new numbers, 1 lost name"."""
     counts = Counter((fact.is_new, fact.kind) for fact in changed)
+    plural = {kind: "es" if kind == "address" else "s" for _, kind in counts}
     return ", ".join(
-        f"{count} {'new' if is_new else 'lost'} {_PLURALS[kind] if count > 1 else kind}"
+        f"{count} {'new' if is_new else 'lost'} {kind}{plural[kind] if count > 1 else ''}"
         for (is_new, kind), count in counts.items()
     )
 
@@ -133,9 +124,7 @@ def _verbatim(text: str) -> Iterator[tuple[Kind, str]]:
 
 def _numbers(text: str) -> dict[tuple[str, ...], None]:
     """The numbers with their units, and the dates, in *text*; what is counted is ignored."""
-    text = fold_space(text)
-    for pattern, replacement in _REWORDED:
-        text = pattern.sub(replacement, text)
+    text = _A_PERIOD.sub(_one, _AGE.sub(r"\1", fold_space(text)))
     # Not `source_sentences`, which would keep the dispute in its cache.
     chunks = (
         text[at : min(at + _CHUNK, span.end)]
@@ -143,6 +132,11 @@ def _numbers(text: str) -> dict[tuple[str, ...], None]:
         for at in range(span.start, span.end, _CHUNK)
     )
     return {_in_words(fact): None for chunk in chunks for fact in quantities(chunk)}
+
+
+def _one(period: re.Match[str]) -> str:
+    told = period["before"] or period["fortnight"] or period["after"]
+    return f"{period['before'] or ''}one " if told else period[0]
 
 
 def _currencies(text: str) -> list[str]:

@@ -4,35 +4,20 @@ A field is streamed once it is complete and breaks no rule. After a field with a
 streamed, since the model will be asked again. The rules are those of the finished reply.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, BeforeValidator, StrictBool
 from pydantic_core import from_json
 
-from judge.judging.verdicts.check import (
-    FieldContext,
-    ReplyField,
-    check_field,
-    paraphrase_field,
-    persona_field,
-    summary_field,
-)
+from judge.judging.verdicts.check import check_field, complete_fields
 from judge.judging.verdicts.reply_schema import (
     MAX_REPLY_LENGTH,
-    Care,
-    Paraphrase,
-    PersonaBody,
-    Prose,
-    QuoteBodies,
-    empty_if_none,
-    matches_persona,
+    PartialBody,
     without_opening_fence,
 )
 from judge.ports import LanguageModel, OnText, ignore_text
 from judge.types.replies import CheckedField, Defect, Prompt
-from judge.types.request_fields import OrNone
 from judge.types.results import Emit, FieldChecked, Restarted
 
 MIN_GROWTH = 0.02
@@ -40,9 +25,9 @@ MIN_GROWTH = 0.02
 
 
 class StreamedFields:
-    """Emits the checked fields of the replies to one request; does nothing unless *is_enabled*.
+    """Emits the checked fields of the replies to one request, and calls *on_care* with `care`.
 
-    *on_care* is called with the names in `care` as soon as they are complete.
+    Does nothing unless *is_enabled*.
     """
 
     def __init__(
@@ -63,7 +48,7 @@ class StreamedFields:
     def restart(self, defects: Sequence[Defect] = ()) -> None:
         """Withdraw all fields, and say so."""
         self._told.clear()
-        self._forget_text()
+        self._text, self._read, self._is_defective = "", 0, False
         self._emit(Restarted(tuple(defects)))
 
     def withdraw(self, defects: Sequence[Defect] = ()) -> None:
@@ -84,7 +69,7 @@ class StreamedFields:
     def _on_text(self, prompt: Prompt, model: LanguageModel, text: str) -> None:
         if not text.startswith(self._text):  # The connection broke, or another model took over.
             self.withdraw()
-            self._forget_text()
+            self._read, self._is_defective = 0, False
         self._text = text
         has_grown = self._read * (1 + MIN_GROWTH) < len(text) <= MAX_REPLY_LENGTH
         if has_grown and not self._is_defective:
@@ -94,34 +79,18 @@ class StreamedFields:
     def _tell_complete_fields(self, prompt: Prompt, model: LanguageModel) -> None:
         body = PartialBody.model_validate(complete_members(self._text))
         self._on_care(body.care)
-        context = FieldContext(prompt, bool(body.references_help), body.quotes or ())
-        for field in _complete_fields(body, prompt, needs_verdicts=model.gives_verdicts):
-            if field.name in self._told:
-                continue
-            checked = check_field(field, context)
-            if any(defect.is_asked_again for defect in checked.defects):
-                self._is_defective = True
-                return
-            self._tell(checked)
+        for field in complete_fields(body, prompt, needs_verdicts=model.gives_verdicts):
+            if field.name not in self._told:
+                checked = check_field(field, body, prompt)
+                if any(defect.is_asked_again for defect in checked.defects):
+                    self._is_defective = True
+                    return
+                self._tell(checked)
 
     def _tell(self, field: CheckedField) -> None:
         if field.name not in self._told:
             self._told[field.name] = field
             self._emit(FieldChecked(field.name, field.value, field.citations))
-
-    def _forget_text(self) -> None:
-        self._text, self._read, self._is_defective = "", 0, False
-
-
-class PartialBody(BaseModel):
-    """The complete members of a reply; None for one that is missing or has the wrong shape."""
-
-    paraphrase: OrNone[Paraphrase] = None
-    care: Care = ()
-    references_help: OrNone[StrictBool] = None
-    quotes: Annotated[OrNone[QuoteBodies], BeforeValidator(empty_if_none)] = None
-    personas: OrNone[tuple[OrNone[PersonaBody], ...]] = None
-    summary: OrNone[Prose] = None
 
 
 def complete_members(text: str) -> dict[str, Any]:
@@ -143,24 +112,3 @@ def complete_members(text: str) -> dict[str, Any]:
     if name == "personas" and isinstance(value, list):
         members[name] = value[:-1]
     return members
-
-
-def _complete_fields(
-    body: PartialBody, prompt: Prompt, *, needs_verdicts: bool
-) -> Iterator[ReplyField]:
-    """The fields of *body* in order, up to the first that is missing or cannot be checked yet.
-
-    A text that may cite waits until `references_help` and `quotes` are known.
-    """
-    if body.paraphrase is None:
-        return
-    yield paraphrase_field(body.paraphrase)
-    if prompt.references and (body.references_help is None or body.quotes is None):
-        return
-    personas = body.personas or ()
-    for index, (persona, member) in enumerate(zip(prompt.personas, personas)):
-        if member is None or not matches_persona(persona, member, needs_verdict=needs_verdicts):
-            return
-        yield persona_field(index, persona, member)
-    if body.summary and len(personas) == len(prompt.personas):
-        yield summary_field(body.summary)

@@ -71,40 +71,35 @@ class SupportByModel:
     ) -> JudgeResult:
         """*result*, which has citations, with the model's ratings; unrated when the call fails."""
         model = MeteredModel(self.caller, deadline, event="support.replied")
+        cited = sorted({citation.number for citation in result.citations})
+        lines = [f"source {n}: {quoted_text(result.references[n - 1].text)}" for n in cited]
+        lines += [
+            f"claim {nth}, of source {citation.number}: {quoted_text(claim)}"
+            for nth, (citation, claim) in enumerate(_claims(result), start=1)
+        ]
+        prompt = Prompt(_INSTRUCTIONS, "\n".join(lines) + "\n", request, schema=_SCHEMA)
+        answers: dict[int, Answer] = {}
         try:
-            text = _sources_and_claims(result)
-            reply = await model.ask(Prompt(_INSTRUCTIONS, text, request, schema=_SCHEMA))
+            reply = await model.ask(prompt)
             parsed = ClaimAnswers.model_validate_json(without_fence(reply.text))
+            answers = {item.number: item.answer for item in parsed.answers}
         except (ModelUnavailable, DeadlineExceeded, ContentBlocked, ValidationError) as error:
             self.caller.journal.note("support.unavailable", reason=type(error).__name__)
-            citations = result.citations
-        else:
-            answers = {item.number: item.answer for item in parsed.answers}
-            citations = _with_answers(result.citations, answers)
-        return replace(
-            result,
-            citations=citations,
-            warnings=_warnings(result, citations),
-            usage=result.usage + model.usage,
-        )
+        citations = [
+            replace(one, support=SCORES[answer], contradicts=answer == "opposite")
+            if (answer := answers.get(nth))
+            else one
+            for nth, one in enumerate(result.citations, start=1)
+        ]
+        return replace(_rated(result, citations), usage=result.usage + model.usage)
 
 
-def _warnings(result: JudgeResult, citations: Sequence[Citation]) -> tuple[str, ...]:
-    """The warnings of *result*, with those about contradictions replaced by *citations*' own."""
+def _rated(result: JudgeResult, citations: Sequence[Citation]) -> JudgeResult:
+    """*result* with *citations*, and the warnings about contradictions that belong to them."""
     before = {str(defect) for defect in contradiction_defects(result.citations)}
     now = dict.fromkeys(str(defect) for defect in contradiction_defects(citations))
-    return (*now, *(warning for warning in result.warnings if warning not in before))
-
-
-def _sources_and_claims(result: JudgeResult) -> str:
-    """The user message: each cited reference once, then the claim of each citation, from 1."""
-    cited = sorted({citation.number for citation in result.citations})
-    lines = [f"source {n}: {quoted_text(result.references[n - 1].text)}" for n in cited]
-    lines += [
-        f"claim {number}, of source {citation.number}: {quoted_text(claim)}"
-        for number, (citation, claim) in enumerate(_claims(result), start=1)
-    ]
-    return "\n".join(lines) + "\n"
+    warnings = (*now, *(warning for warning in result.warnings if warning not in before))
+    return replace(result, citations=tuple(citations), warnings=warnings)
 
 
 def _claims(result: JudgeResult) -> list[tuple[Citation, str]]:
@@ -118,21 +113,6 @@ def _claims(result: JudgeResult) -> list[tuple[Citation, str]]:
         for claim in find_claims(text, find_marks(text))
     }
     return [(c, claims[c.field, c.start]) for c in result.citations]
-
-
-def _with_answers(
-    citations: Sequence[Citation], answers: Mapping[int, Answer]
-) -> tuple[Citation, ...]:
-    return tuple(
-        replace(
-            citation,
-            support=SCORES[answers[number]],
-            contradicts=answers[number] == "opposite",
-        )
-        if number in answers
-        else citation
-        for number, citation in enumerate(citations, start=1)
-    )
 
 
 MAX_ENTAILED = 0.1
@@ -160,8 +140,7 @@ class SupportByEntailment:
         except (ModelUnavailable, TimeoutError) as error:
             self.journal.note("support.unavailable", reason=type(error).__name__)
             return result
-        citations = tuple(map(_lowered, result.citations, entailed))
-        return replace(result, citations=citations, warnings=_warnings(result, citations))
+        return _rated(result, [*map(_lowered, result.citations, entailed)])
 
 
 def _lowered(citation: Citation, entailed: float) -> Citation:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import NamedTuple
 
-from judge.text.english import STOP_WORDS, stems, words
+from judge.text.english import STOP_WORDS, content_stems, stems, words
 from judge.text.patterns import Phrases
 
 GAP = "*"
@@ -68,31 +68,26 @@ def load_thesaurus() -> Thesaurus:
 def parse_thesaurus(text: str) -> Thesaurus:
     """The thesaurus in *text*."""
     file = tomllib.loads(text)
-    entries = tuple(
-        ThesaurusEntry(tuple(phrase.strip() for phrase in lay.split(",")), _official(official))
-        for table in file["subjects"].values()
-        for lay, official in table.items()
-    )
-    phrases = [
-        _phrase(number, shown) for number, entry in enumerate(entries) for shown in entry.lay
+    entries: list[ThesaurusEntry] = []
+    phrases: list[tuple[Words, LayPhrase]] = []
+    for table in file["subjects"].values():
+        for lay, official in table.items():
+            shown = tuple(phrase.strip() for phrase in lay.split(","))
+            phrases += [_phrase(len(entries), one) for one in shown]
+            entries.append(ThesaurusEntry(shown, tuple(dict.fromkeys(content_stems(official)))))
+    ignored = frozenset(file["storytelling"]["ignore"].split())
+    return Thesaurus(tuple(entries), Phrases(phrases, _phrase_stem), ignored)
+
+
+def _phrase(entry: int, shown: str) -> tuple[Words, LayPhrase]:
+    """The phrase, after its stems before the first gap."""
+    parts = [
+        part
+        for written in shown.split()
+        for part in ([GAP] if written == GAP else map(_phrase_stem, words(written)))
     ]
-    return Thesaurus(
-        entries,
-        Phrases(((p.stems[: len(p.stems) - len(p.rest)], p) for p in phrases), _phrase_stem),
-        frozenset(file["storytelling"]["ignore"].split()),
-    )
-
-
-def _official(text: str) -> Words:
-    return tuple(dict.fromkeys(stems(word for word in words(text) if word not in STOP_WORDS)))
-
-
-def _phrase(entry: int, shown: str) -> LayPhrase:
-    parts: list[str] = []
-    for part in shown.split():
-        parts += [GAP] if part == GAP else map(_phrase_stem, words(part))
-    rest = parts[parts.index(GAP) :] if GAP in parts else ()
-    return LayPhrase(entry, shown, tuple(parts), tuple(rest))
+    gap = parts.index(GAP) if GAP in parts else len(parts)
+    return tuple(parts[:gap]), LayPhrase(entry, shown, tuple(parts), tuple(parts[gap:]))
 
 
 @functools.lru_cache(maxsize=8192)

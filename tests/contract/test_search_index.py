@@ -17,7 +17,7 @@ from judge.adapters.index.tantivy.writer import TantivyStore
 from judge.library.scopes.grammar import parse_scope
 from judge.library.scopes.scopes import all_of, any_of, complement, scope_text
 from judge.library.search.query import parse_query
-from judge.library.search.visible_documents import VisibleDocuments
+from judge.library.search.service import VisibleDocuments
 from judge.ports import Catalogue, SearchIndex, WritableIndex
 from judge.types.search import EVERYWHERE, Clause, CollectionStats, Passage, Scope, Viewer
 from tests.fakes.clock import FakeClock

@@ -27,9 +27,9 @@ class ScriptedFetcher:
         """How often each address was requested."""
         return Counter(self.calls)
 
-    def page(self, url: str, text: str) -> None:
+    def page(self, url: str, text: str, last_modified: str = "") -> None:
         """Answer *url* with *text* from now on."""
-        self.pages[url] = Page(url, text.encode(), "utf-8")
+        self.pages[url] = Page(url, text.encode(), "utf-8", last_modified=last_modified)
 
     def fail(self, url: str, reason: str = "connection") -> None:
         """Answer *url* with a FetchError from now on."""

@@ -10,8 +10,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from judge.citations.claims import find_claims, makes_claim
-from judge.citations.made_up import made_up_addresses, made_up_quotations
+from judge.citations.claims import (
+    find_claims,
+    made_up_addresses,
+    made_up_quotations,
+    makes_claim,
+)
 from judge.citations.marks import Marks, find_marks, read_marks
 from judge.citations.support import MIN_SCORE, SourceReading
 from judge.citations.support import support as measure
@@ -20,10 +24,12 @@ from judge.judging.verdicts.reply_schema import (
     KEY_POINT_LIMIT,
     PARAPHRASE_LIMIT,
     PROSE_LIMIT,
-    PersonaBody,
-    QuoteBody,
+    PartialBody,
+    ReplyBody,
+    hard,
+    matches_persona,
     parse_reply,
-    shorten,
+    soft,
 )
 from judge.text.english import STOP_WORDS, sentences, source_sentences, words
 from judge.types.references import Reference
@@ -35,7 +41,6 @@ from judge.types.replies import (
     Defect,
     FinishReason,
     ModelReply,
-    Persona,
     PersonaVerdict,
     Prompt,
 )
@@ -66,6 +71,7 @@ _OUR_NAMES = re.compile(
     r"\b(?:references_help|key_points|last answer broke rules)\b", re.IGNORECASE
 )
 """Field names of the reply, and words of the request to mend it, that no person uses."""
+_NOTHING_TWICE = "a text that repeats nothing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,25 +89,15 @@ class ReplyCheck:
         return tuple(defect for defect in self.defects if defect.is_asked_again)
 
 
-@dataclass(frozen=True, slots=True)
-class FieldContext:
-    """What a field is checked against: the prompt, and what the reply says about references."""
-
-    prompt: Prompt
-    references_help: bool = False
-    quotes: Sequence[QuoteBody] = ()
-
-
 class FieldText(NamedTuple):
     """A text of a field, such as `personas.0.rationale`, as it is shown."""
 
     name: str
     text: str
+    words: Sequence[str]
     may_cite: bool
-    length: int
-    """Its characters as it was written; more than it has now if it was cut."""
-    limit: int
-    """The most that it may have."""
+    defects: tuple[Defect, ...]
+    """That it was cut, or says what an earlier text says."""
 
 
 class ReplyField(NamedTuple):
@@ -120,69 +116,77 @@ def check_reply(reply: ModelReply, prompt: Prompt, *, needs_verdicts: bool = Tru
     """Apply every rule to the *reply* to *prompt*; a defect is data here, never an exception."""
     if reply.finish != "stop":
         expected = _UNFINISHED[reply.finish]
-        return _rejected([Defect("unfinished", "reply", reply.finish, expected, is_hard=True)])
+        return ReplyCheck(None, (hard("unfinished", "reply", reply.finish, expected),))
     body, defects = parse_reply(reply.text, prompt.personas, needs_verdicts=needs_verdicts)
     if body is None:
-        return _rejected(defects)
-    context = FieldContext(prompt, body.references_help, body.quotes)
-    voices = zip(prompt.personas, body.personas)
-    fields = (
-        paraphrase_field(body.paraphrase),
-        *(persona_field(index, *voice) for index, voice in enumerate(voices)),
-        summary_field(body.summary),
-    )
-    repeated = _repeated_texts(fields) if needs_verdicts else []
+        return ReplyCheck(None, tuple(defects))
+    fields = list(complete_fields(body, prompt, needs_verdicts=needs_verdicts))
     checked = CheckedReply(
-        tuple(_with_repetition(check_field(field, context), repeated) for field in fields),
+        tuple(check_field(field, body, prompt) for field in fields),
         bool(prompt.references),
         body.references_help,
     )
-    if _all_unsupported(checked.citations) and _carries_nothing(fields, prompt.references):
-        checked = replace(checked, carries_nothing=True)
     care = tuple(name for name in prompt.care if name in body.care)
-    hard = tuple(defect for defect in checked.defects if defect.is_hard)
-    return ReplyCheck(None, hard, care) if hard else ReplyCheck(checked, checked.defects, care)
+    if broken := tuple(defect for defect in checked.defects if defect.is_hard):
+        return ReplyCheck(None, broken, care)
+    if _carries_nothing(fields, checked.citations, prompt.references):
+        checked = replace(checked, carries_nothing=True)
+    return ReplyCheck(checked, checked.defects, care)
 
 
-def _rejected(defects: Sequence[Defect]) -> ReplyCheck:
-    return ReplyCheck(None, tuple(defects))
+def complete_fields(
+    body: ReplyBody | PartialBody, prompt: Prompt, *, needs_verdicts: bool
+) -> Iterator[ReplyField]:
+    """The fields of *body* in order, up to the first that is missing or cannot be checked yet.
 
+    A text that may cite waits until `references_help` and `quotes` are known.
+    """
+    said: set[tuple[str, ...]] = set()
 
-def paraphrase_field(text: str) -> ReplyField:
-    """The paraphrase, which cites nothing."""
-    shown = _fitted("paraphrase", text, PARAPHRASE_LIMIT)
-    return ReplyField("paraphrase", shown.text, [shown])
+    def fit(name: str, text: str, limit: int, *among: str) -> FieldText:
+        """*text* within its *limit*, and whether it is new *among* those of its field."""
+        shown = cut(text, limit)
+        tokens = words(shown)
+        told = (*among, *tokens)
+        defects = []
+        if len(text) > limit:
+            defects = [
+                soft("length", name, f"{len(text)} characters", f"at most {limit} characters")
+            ]
+        if needs_verdicts and told in said:
+            defects.append(soft("repetition", name, "the same text as before", _NOTHING_TWICE))
+        said.add(told)
+        return FieldText(name, shown, tokens, not among, tuple(defects))
 
-
-def persona_field(index: int, persona: Persona, body: PersonaBody) -> ReplyField:
-    """What the *persona* at *index* (from 0) says; its rationale may cite."""
-    name = f"personas.{index}"
-    points = [
-        _fitted(f"{name}.key_points.{at}", point, KEY_POINT_LIMIT)
-        for at, point in enumerate(body.key_points)
-    ]
-    headline = _fitted(
-        f"{name}.headline", body.headline or VERDICT_SENTENCES[body.verdict], HEADLINE_LIMIT
-    )
-    rationale = _fitted(f"{name}.rationale", body.rationale, PROSE_LIMIT, may_cite=True)
-    value = PersonaVerdict(
-        name=persona.name,
-        verdict=body.verdict,
-        headline=headline.text,
-        rationale=rationale.text,
-        key_points=tuple(point.text for point in points),
-    )
-    return ReplyField(name, value, [rationale, headline, *points])
-
-
-def summary_field(text: str) -> ReplyField:
-    """The summary, which may cite."""
-    shown = _fitted("summary", text, PROSE_LIMIT, may_cite=True)
-    return ReplyField("summary", shown.text, [shown])
-
-
-def _fitted(name: str, text: str, limit: int, *, may_cite: bool = False) -> FieldText:
-    return FieldText(name, cut(text, limit), may_cite, len(text), limit)
+    if body.paraphrase is None:
+        return
+    shown = fit("paraphrase", body.paraphrase, PARAPHRASE_LIMIT, "paraphrase")
+    yield ReplyField("paraphrase", shown.text, [shown])
+    if prompt.references and (body.references_help is None or body.quotes is None):
+        return
+    personas = body.personas or ()
+    for at, (persona, voice) in enumerate(zip(prompt.personas, personas)):
+        if voice is None or not matches_persona(persona, voice, needs_verdict=needs_verdicts):
+            return
+        name = f"personas.{at}"
+        rationale = fit(f"{name}.rationale", voice.rationale, PROSE_LIMIT)
+        line = voice.headline or VERDICT_SENTENCES[voice.verdict]
+        headline = fit(f"{name}.headline", line, HEADLINE_LIMIT, name)
+        points = [
+            fit(f"{name}.key_points.{place}", point, KEY_POINT_LIMIT, name)
+            for place, point in enumerate(voice.key_points)
+        ]
+        said_by = PersonaVerdict(
+            name=persona.name,
+            verdict=voice.verdict,
+            headline=headline.text,
+            rationale=rationale.text,
+            key_points=tuple(point.text for point in points),
+        )
+        yield ReplyField(name, said_by, [rationale, headline, *points])
+    if body.summary and len(personas) == len(prompt.personas):
+        shown = fit("summary", body.summary, PROSE_LIMIT)
+        yield ReplyField("summary", shown.text, [shown])
 
 
 def cut(text: str, limit: int) -> str:
@@ -193,39 +197,55 @@ def cut(text: str, limit: int) -> str:
     return text[: ends[-1]] if ends else f"{text[:limit].rpartition(' ')[0] or text[: limit - 1]}…"
 
 
-def check_field(field: ReplyField, context: FieldContext) -> CheckedField:
-    """*field* with its citations and its defects; soft rules are checked only without hard ones."""
-    references = context.prompt.references
+def check_field(field: ReplyField, body: ReplyBody | PartialBody, prompt: Prompt) -> CheckedField:
+    """*field* of *body* with its citations and defects; without hard ones with all soft ones."""
     read = [(text, read_marks(text.text)) for text in field.texts]
-    hard = tuple(_citation_defects(read, len(references)))
-    if hard:
-        return CheckedField(field.name, field.value, defects=hard)
-    citations = tuple(_citations(read, context))
-    soft = (
-        *_length_defects(field.texts),
-        *_reference_defects(read, context),
-        *_made_up_defects(read, context.prompt),
-        *_repetition_defects(field.texts, context.prompt.rules),
-        *_quote_defects(citations, references),
+    if broken := tuple(_citation_defects(read, len(prompt.references))):
+        return CheckedField(field.name, field.value, defects=broken)
+    citations = tuple(_citations(read, body, prompt.references))
+    defects = (
+        *(defect for text in field.texts for defect in text.defects),
+        *_soft_defects(read, prompt, must_cite=bool(body.references_help)),
+        *_quote_defects(citations, prompt.references),
         *contradiction_defects(citations),
     )
-    return CheckedField(field.name, field.value, citations, soft)
+    return CheckedField(field.name, field.value, citations, defects)
 
 
-def _citations(read: ReadTexts, context: FieldContext) -> Iterator[Citation]:
+def _citation_defects(read: ReadTexts, count: int) -> Iterator[Defect]:
+    """Hard: each mark cites one of *count* references, in a text that may cite."""
+    expected = f"a number from 1 to {count}, as [1]" if count else "no number in any bracket"
+    for text, marks in read:
+        for mark in marks.marks:
+            if mark.is_malformed or not _are_in_range(mark.numbers, count):
+                yield hard("citation", text.name, mark.text, expected)
+            elif not text.may_cite and not text.name.endswith(".headline"):
+                yield hard("misplaced", text.name, mark.text, "no citation in this text")
+
+
+def _are_in_range(numbers: Sequence[int], count: int) -> bool:
+    return all(1 <= number <= count for number in numbers)
+
+
+def _citations(
+    read: ReadTexts, body: ReplyBody | PartialBody, references: Sequence[Reference]
+) -> Iterator[Citation]:
     """A citation for every number of every mark, quoting the sentence that best supports its claim.
 
     If the reply names no sentence, support is measured over the whole reference.
     """
-    for (name, text, *_), marks in read:
-        for claim in find_claims(text, marks.marks):
+    for text, marks in read:
+        for claim in find_claims(text.text, marks.marks):
             for number in claim.mark.numbers:
-                reference = context.prompt.references[number - 1]
-                named = _named_sentences(context.quotes, reference)
-                support = measure(claim.text, named or source_sentences(reference.text))
+                every = source_sentences(references[number - 1].text)
+                relied_on = {
+                    at for q in body.quotes or () if q.number == number for at in q.sentences
+                }
+                named = [one for at, one in enumerate(every, start=1) if at in relied_on]
+                support = measure(claim.text, named or every)
                 yield Citation(
                     number=number,
-                    field=name,
+                    field=text.name,
                     start=claim.mark.start,
                     end=claim.mark.end,
                     quote=named[support.sentence or 0].removesuffix(" …") if named else None,
@@ -235,27 +255,26 @@ def _citations(read: ReadTexts, context: FieldContext) -> Iterator[Citation]:
                 )
 
 
-def _carries_nothing(fields: Iterable[ReplyField], references: Sequence[Reference]) -> bool:
-    """Whether no claim shares a word of content with all of the reference that it cites.
+def _carries_nothing(
+    fields: Iterable[ReplyField], citations: Sequence[Citation], references: Sequence[Reference]
+) -> bool:
+    """Whether claims cite, and none shares a word of content with all of the reference it cites.
 
     In another language than English, and where it is no claim but advice or an opinion, nothing is
     said for sure.
     """
+    if not citations or any(one.support is None or one.support > MIN_SCORE for one in citations):
+        return False
     return all(
         makes_claim(claim.text)
         and _is_english(claim.text)
-        and _is_english(reference.text)
-        and not SourceReading.of([reference.title, reference.text]).shares_words(claim.text)
+        and _is_english(source.text)
+        and not SourceReading.of([source.title, source.text]).shares_words(claim.text)
         for field in fields
         for text in field.texts
         for claim in find_claims(text.text, find_marks(text.text))
-        for reference in (references[number - 1] for number in claim.mark.numbers)
+        for source in (references[number - 1] for number in claim.mark.numbers)
     )
-
-
-def _all_unsupported(citations: Sequence[Citation]) -> bool:
-    scores = [citation.support for citation in citations]
-    return bool(scores) and all(score is not None and score <= MIN_SCORE for score in scores)
 
 
 def _is_english(text: str) -> bool:
@@ -263,62 +282,33 @@ def _is_english(text: str) -> bool:
     return sum(token in STOP_WORDS for token in tokens) >= MIN_FUNCTION_WORDS * len(tokens)
 
 
-def _named_sentences(quotes: Sequence[QuoteBody], reference: Reference) -> tuple[str, ...]:
-    """The sentences of *reference* that *quotes* name, in reading order."""
-    named = {at for q in quotes if q.number == reference.number for at in q.sentences}
-    all_sentences = enumerate(source_sentences(reference.text), start=1)
-    return tuple(sentence for at, sentence in all_sentences if at in named)
+def _soft_defects(read: ReadTexts, prompt: Prompt, *, must_cite: bool) -> Iterator[Defect]:
+    """Asked again: what each text names, quotes or repeats that it should not.
 
-
-def _citation_defects(read: ReadTexts, count: int) -> Iterator[Defect]:
-    """Hard: each mark cites one of *count* references, in a text that may cite."""
-    expected = f"a number from 1 to {count}, as [1]" if count else "no number in any bracket"
-    for text, marks in read:
-        for mark in marks.marks:
-            if mark.is_malformed or not _are_in_range(mark.numbers, count):
-                yield Defect("citation", text.name, shorten(mark.text), expected, is_hard=True)
-            elif not text.may_cite and not text.name.endswith(".headline"):
-                nothing = "no citation in this text"
-                yield Defect("misplaced", text.name, shorten(mark.text), nothing, is_hard=True)
-
-
-def _are_in_range(numbers: Sequence[int], count: int) -> bool:
-    return all(1 <= number <= count for number in numbers)
-
-
-def _length_defects(texts: Iterable[FieldText]) -> Iterator[Defect]:
-    """Mended: texts that were cut."""
-    for name, text, _, length, limit in texts:
-        if length > len(text):
-            yield _soft("length", name, f"{length} characters", f"at most {limit} characters")
-
-
-def _reference_defects(read: ReadTexts, context: FieldContext) -> Iterator[Defect]:
-    """Asked again: the summary cites if the references help, and nothing else names a reference."""
-    count, request = len(context.prompt.references), context.prompt.request
-    dispute = f"{request.context}\n{request.query}".lower()
-    for (name, *_), marks in read:
-        if name == "summary" and count and context.references_help and not marks.marks:
-            yield _soft("uncited", name, "no citation", "at least one [n]")
-        for bare, numbers in marks.bare:
-            if not _are_in_range(numbers, count) and bare.lower() not in dispute:
-                expected = "no reference that is not there, and citations as [1]"
-                yield _soft("bare", name, bare, expected)
-        for unclear in marks.unclear:
-            yield _soft("unclear", name, unclear, "only numbers in brackets, as [1]")
-
-
-def _made_up_defects(read: ReadTexts, prompt: Prompt) -> Iterator[Defect]:
-    """Asked again: quotations and addresses that stand in no reference and not in the dispute."""
+    A summary cites if the references help; nothing names a reference, quotation or address that is
+    not there; no text repeats itself, the prompt or the names of its fields.
+    """
+    count, dispute = len(prompt.references), f"{prompt.request.context}\n{prompt.request.query}"
     known = [f"{one.title}\n{one.text}\n{one.url}" for one in prompt.references]
-    known += [f"{prompt.request.context}\n{prompt.request.query}", *prompt.addresses]
-    for (name, text, *_), marks in read:
+    known += [dispute, *prompt.addresses]
+    for (name, text, tokens, *_), marks in read:
+        if name == "summary" and count and must_cite and not marks.marks:
+            yield soft("uncited", name, "no citation", "at least one [n]")
+        for bare, numbers in marks.bare:
+            if not _are_in_range(numbers, count) and bare.lower() not in dispute.lower():
+                expected = "no reference that is not there, and citations as [1]"
+                yield soft("bare", name, bare, expected)
+        for unclear in marks.unclear:
+            yield soft("unclear", name, unclear, "only numbers in brackets, as [1]")
         for quotation in made_up_quotations(text, marks.marks, known):
             expected = "words of a reference or of the dispute in quotation marks"
-            yield _soft("misquoted", name, quotation, expected)
+            yield soft("misquoted", name, quotation, expected)
         for address in made_up_addresses(text, known):
             expected = "no address or number that is in no reference and not in the dispute"
-            yield _soft("address", name, address, expected)
+            yield soft("address", name, address, expected)
+        is_ours = repeats_prompt(tokens, prompt.rules) or _OUR_NAMES.search(text)
+        if is_ours or repeats_itself(tokens):
+            yield soft("repetition", name, text, _NOTHING_TWICE)
 
 
 def _quote_defects(
@@ -328,7 +318,7 @@ def _quote_defects(
     for number in dict.fromkeys(one.number for one in citations if one.quote_status == "none"):
         count = len(source_sentences(references[number - 1].text))
         expected = f"at least one of the sentences 1 to {count} of reference {number}"
-        yield _soft("quote", f"quotes[{number}]", "no such sentence", expected)
+        yield soft("quote", f"quotes[{number}]", "no such sentence", expected)
 
 
 def contradiction_defects(citations: Iterable[Citation]) -> Iterator[Defect]:
@@ -336,41 +326,7 @@ def contradiction_defects(citations: Iterable[Citation]) -> Iterator[Defect]:
     for citation in citations:
         if citation.contradicts:
             expected = f"what reference {citation.number} says, not its opposite"
-            yield _soft("contradicts", citation.field, f"[{citation.number}]", expected)
-
-
-def _soft(rule: str, field: str, value: str, expected: str) -> Defect:
-    return Defect(rule, field, shorten(value), expected, is_hard=False)
-
-
-def _repetition_defects(texts: Iterable[FieldText], prompt_rules: str) -> Iterator[Defect]:
-    """Asked again: no text repeats itself, the prompt or the names of its fields."""
-    for name, text, *_ in texts:
-        tokens = words(text)
-        is_ours = repeats_prompt(tokens, prompt_rules) or _OUR_NAMES.search(text)
-        if is_ours or repeats_itself(tokens):
-            yield _soft("repetition", name, text, "a text that repeats nothing")
-
-
-def _repeated_texts(fields: Iterable[ReplyField]) -> list[str]:
-    """The names of texts that say what an earlier text of prose, or point of the persona, says."""
-    names, seen = [], set()
-    for field in fields:
-        for name, text, may_cite, *_ in field.texts:
-            said = ("" if may_cite else field.name, *words(text))
-            names += [name] if said in seen else []
-            seen.add(said)
-    return names
-
-
-def _with_repetition(field: CheckedField, names: Iterable[str]) -> CheckedField:
-    """*field* with a defect for each text of it among *names*."""
-    new = tuple(
-        _soft("repetition", name, "the same text as before", "a text that repeats nothing")
-        for name in names
-        if f"{name}.".startswith(f"{field.name}.")
-    )
-    return replace(field, defects=(*field.defects, *new)) if new else field
+            yield soft("contradicts", citation.field, f"[{citation.number}]", expected)
 
 
 def repeats_itself(tokens: Sequence[str]) -> bool:
@@ -382,15 +338,11 @@ def repeats_itself(tokens: Sequence[str]) -> bool:
 
 def repeats_prompt(tokens: Sequence[str], instructions: str) -> bool:
     """Whether a run of twelve *tokens* of a text is in *instructions* too."""
-    return not _instruction_runs(instructions).isdisjoint(_runs(tokens))
+    runs = (" ".join(tokens[at : at + RUN_WORDS]) for at in range(len(tokens) - RUN_WORDS + 1))
+    return any(f" {run} " in _in_words(instructions) for run in runs)
 
 
 @lru_cache(maxsize=32)
-def _instruction_runs(instructions: str) -> frozenset[tuple[str, ...]]:
+def _in_words(instructions: str) -> str:
     """Cached: the instructions hardly ever change."""
-    return frozenset(_runs(words(instructions)))
-
-
-def _runs(tokens: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """The runs of twelve words."""
-    return zip(*(tokens[at:] for at in range(RUN_WORDS)), strict=False)
+    return f" {' '.join(words(instructions))} "

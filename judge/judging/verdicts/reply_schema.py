@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Sequence
-from itertools import islice
-from typing import Annotated, Any, get_args
+from dataclasses import replace
+from functools import partial
+from typing import Annotated, get_args
 
 from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt, ValidationError
-from pydantic_core import ErrorDetails, from_json
+from pydantic_core import from_json
 
 from judge.library.dispute import fold
 from judge.text.english import source_sentences, strip_invisible
 from judge.types.replies import Defect, Persona, Prompt, VerdictWord
+from judge.types.request_fields import OrNone, message_of
 
 PARAPHRASE_LIMIT = 240
 """Characters, about 30 words; more than twice a limit is a hard defect, for every text."""
@@ -27,16 +29,9 @@ MAX_VALUE_LENGTH = 80
 """Characters of a defective value that are repeated to the model and the client."""
 MAX_SHAPE_DEFECTS = 20
 """Invalid locations that are named; a model in a loop writes thousands."""
-_EXPECTED = {
-    "missing": "a value", "string_type": "a text", "bool_type": "true or false",
-    "int_type": "a whole number", "tuple_type": "a list", "model_type": "an object",
-    "literal_error": "{expected}", "too_short Value": "a text that is not empty",
-    "too_long Value": "at most {max_length} characters",
-    "too_short Tuple": "{min_length} entries", "too_long Tuple": "{max_length} entries",
-}  # fmt: skip
-"""The expectation named in a shape defect, by pydantic's error type."""
 _OPENING_FENCE = re.compile(r"\A\s*\ufeff*(?:```[^{\n]*)?")
-TEXT, INTEGER = {"type": "string"}, {"type": "integer"}
+TEXT: dict[str, object] = {"type": "string"}
+INTEGER: dict[str, object] = {"type": "integer"}
 VERDICT = {"type": "string", "enum": list(get_args(VerdictWord))}
 
 
@@ -60,9 +55,11 @@ def named_texts(value: object) -> tuple[str, ...]:
     return tuple(v for v in value if isinstance(v, str)) if isinstance(value, list) else ()
 
 
-Text = Annotated[str, BeforeValidator(strip_text), Field(min_length=1)]
-Paraphrase = Annotated[Text, Field(max_length=2 * PARAPHRASE_LIMIT)]
-Prose = Annotated[Text, Field(max_length=2 * PROSE_LIMIT)]
+_STRIPPED = BeforeValidator(strip_text)
+Text = Annotated[str, Field(min_length=1), _STRIPPED]
+Paraphrase = Annotated[str, Field(min_length=1, max_length=2 * PARAPHRASE_LIMIT), _STRIPPED]
+Prose = Annotated[str, Field(min_length=1, max_length=2 * PROSE_LIMIT), _STRIPPED]
+KeyPoint = Annotated[str, Field(min_length=1, max_length=2 * KEY_POINT_LIMIT), _STRIPPED]
 
 
 class PersonaBody(BaseModel):
@@ -70,12 +67,9 @@ class PersonaBody(BaseModel):
 
     name: Text
     verdict: VerdictWord | None = None
-    headline: Annotated[str, BeforeValidator(one_line), Field(max_length=2 * HEADLINE_LIMIT)] = ""
+    headline: Annotated[str, Field(max_length=2 * HEADLINE_LIMIT), BeforeValidator(one_line)] = ""
     rationale: Prose
-    key_points: Annotated[
-        tuple[Annotated[Text, Field(max_length=2 * KEY_POINT_LIMIT)], ...],
-        Field(min_length=KEY_POINTS, max_length=KEY_POINTS),
-    ]
+    key_points: Annotated[tuple[KeyPoint, ...], Field(min_length=KEY_POINTS, max_length=KEY_POINTS)]
 
 
 class QuoteBody(BaseModel):
@@ -100,36 +94,69 @@ class ReplyBody(BaseModel):
     summary: Prose
 
 
-def reply_schema(prompt: Prompt) -> dict[str, object]:
+class PartialBody(BaseModel):
+    """The complete members of a reply; None for one that is missing or has the wrong shape."""
+
+    paraphrase: OrNone[Paraphrase] = None
+    care: Care = ()
+    references_help: OrNone[StrictBool] = None
+    quotes: Annotated[OrNone[QuoteBodies], BeforeValidator(empty_if_none)] = None
+    personas: OrNone[tuple[OrNone[PersonaBody], ...]] = None
+    summary: OrNone[Prose] = None
+
+
+def reply_schema(prompt: Prompt, *, is_exact: bool = False) -> dict[str, object]:
     """The JSON schema of a reply to *prompt*.
 
     It is loose on purpose: Gemini answers tight bounds with an opaque 400, so lengths, names and
-    ranges are checked here instead. Models write in this order: what can be checked alone comes
-    first, and quotes before the texts that cite them.
+    ranges are checked here instead. One that *is_exact* has them all, for servers with constrained
+    decoding: small models keep many rules only when forced to, and some would write one text until
+    their tokens are used up. Models write in this order: what can be checked alone comes first, and
+    quotes before the texts that cite them.
     """
+
+    def bounded(schema: dict[str, object], **limits: object) -> dict[str, object]:
+        return schema | limits if is_exact else schema
+
+    def text(limit: int) -> dict[str, object]:
+        return bounded(TEXT, maxLength=2 * limit)
+
+    def number(most: int) -> dict[str, object]:
+        return bounded(INTEGER, enum=list(range(1, most + 1)))
+
+    def voice(name: dict[str, object]) -> dict[str, object]:
+        points = array_schema(text(KEY_POINT_LIMIT))
+        return object_schema(
+            name=name,
+            verdict=VERDICT,
+            headline=text(HEADLINE_LIMIT),
+            rationale=text(PROSE_LIMIT),
+            key_points=bounded(points, minItems=KEY_POINTS, maxItems=KEY_POINTS),
+        )
+
+    care, count = list(prompt.care), len(prompt.references)
+    cares = bounded(array_schema({"type": "string", "enum": care}), maxItems=len(care))
+    voices = array_schema(voice(TEXT))
+    if is_exact:
+        each = [voice({"type": "string", "enum": [one.name]}) for one in prompt.personas]
+        voices = {"type": "array", "prefixItems": each}
+        voices |= {"minItems": len(each), "maxItems": len(each)}
+    most = max((len(source_sentences(one.text)) for one in prompt.references), default=0)
+    relied_on = bounded(array_schema(number(most)), maxItems=most)
+    quote = object_schema(number=number(count), sentences=relied_on)
+    if is_exact and not count:
+        quote = object_schema()
     return object_schema(
-        paraphrase=TEXT,
-        **_care_schema(prompt),
+        paraphrase=text(PARAPHRASE_LIMIT),
+        **({"care": cares} if care else {}),
         references_help={"type": "boolean"},
-        quotes=array_schema(object_schema(number=INTEGER, sentences=array_schema(INTEGER))),
-        personas=array_schema(
-            object_schema(
-                name=TEXT,
-                verdict=VERDICT,
-                headline=TEXT,
-                rationale=TEXT,
-                key_points=array_schema(TEXT),
-            )
-        ),
-        summary=TEXT,
+        quotes=bounded(array_schema(quote), maxItems=count),
+        personas=voices,
+        summary=text(PROSE_LIMIT),
     )
 
 
-def _care_schema(prompt: Prompt, **limits: int) -> dict[str, object]:
-    """The schema of `care`, if there are rules that it may name."""
-    names = list(prompt.care)
-    schema = array_schema({"type": "string", "enum": names}) | limits
-    return {"care": schema} if names else {}
+exact_reply_schema = partial(reply_schema, is_exact=True)
 
 
 def object_schema(**properties: object) -> dict[str, object]:
@@ -142,85 +169,26 @@ def array_schema(items: object) -> dict[str, object]:
     return {"type": "array", "items": items}
 
 
-def exact_reply_schema(prompt: Prompt) -> dict[str, object]:
-    """`reply_schema` with the names of personas and the numbers of references, and all limits.
-
-    For servers with constrained decoding: small models keep many rules only when forced to, and
-    some would write one text until their tokens are used up.
-    """
-    persona_schemas = [_exact_persona(persona.name) for persona in prompt.personas]
-    return object_schema(
-        paraphrase=_text(PARAPHRASE_LIMIT),
-        **_care_schema(prompt, maxItems=len(prompt.care)),
-        references_help={"type": "boolean"},
-        quotes=_exact_quotes([len(source_sentences(r.text)) for r in prompt.references]),
-        personas={"type": "array", "prefixItems": persona_schemas} | _exactly(len(persona_schemas)),
-        summary=_text(PROSE_LIMIT),
-    )
-
-
-def _exact_persona(name: str) -> dict[str, object]:
-    return object_schema(
-        name={"type": "string", "enum": [name]},
-        verdict=VERDICT,
-        headline=_text(HEADLINE_LIMIT),
-        rationale=_text(PROSE_LIMIT),
-        key_points=array_schema(_text(KEY_POINT_LIMIT)) | _exactly(KEY_POINTS),
-    )
-
-
-def _exact_quotes(sentences: Sequence[int]) -> dict[str, object]:
-    """The schema of `quotes`; *sentences* are counts per reference, the greatest bounds all."""
-    if not sentences:
-        return array_schema(object_schema()) | {"maxItems": 0}
-    most = max(sentences)
-    quote = object_schema(
-        number=_up_to(len(sentences)), sentences=array_schema(_up_to(most)) | {"maxItems": most}
-    )
-    return array_schema(quote) | {"maxItems": len(sentences)}
-
-
-def _up_to(most: int) -> dict[str, object]:
-    return {"type": "integer", "enum": list(range(1, most + 1))}
-
-
-def _text(limit: int) -> dict[str, object]:
-    """A string up to the hard limit."""
-    return {"type": "string", "maxLength": 2 * limit}
-
-
-def _exactly(count: int) -> dict[str, object]:
-    return {"minItems": count, "maxItems": count}
-
-
 def parse_reply(
     text: str, personas: Sequence[Persona], *, needs_verdicts: bool
 ) -> tuple[ReplyBody | None, list[Defect]]:
     """The reply in *text* if its JSON and shape are right, else None and the hard defects."""
-    document, defects = parse_object(text)
-    if document is None:
-        return None, defects
+    if len(text) > MAX_REPLY_LENGTH:
+        most = f"at most {MAX_REPLY_LENGTH} characters"
+        return None, [hard("json", "reply", f"{len(text)} characters", most)]
+    try:
+        # Unlike the standard library's, this parser refuses lone surrogates and deep nesting.
+        document = from_json(without_fence(text), allow_inf_nan=False)
+    except (ValueError, TypeError) as error:  # a lone surrogate is a TypeError
+        return None, [hard("json", "reply", str(error), "one JSON object")]
+    if not isinstance(document, dict):
+        return None, [hard("json", "reply", type(document).__name__, "one JSON object")]
     try:
         body = ReplyBody.model_validate(document)
     except ValidationError as error:
         return None, _shape_defects(error)
     defects = _persona_defects(body, personas, needs_verdicts=needs_verdicts)
     return (None, defects) if defects else (body, [])
-
-
-def parse_object(text: str) -> tuple[dict[str, Any] | None, list[Defect]]:
-    """Parse *text* as a JSON object, or return None and a hard defect."""
-    if len(text) > MAX_REPLY_LENGTH:
-        found = f"{len(text)} characters"
-        return None, [_hard("json", "reply", found, f"at most {MAX_REPLY_LENGTH} characters")]
-    try:
-        # Unlike the standard library's, this parser refuses lone surrogates and deep nesting.
-        document = from_json(without_fence(text), allow_inf_nan=False)
-    except (ValueError, TypeError) as error:  # a lone surrogate is a TypeError
-        return None, [_hard("json", "reply", str(error), "one JSON object")]
-    if not isinstance(document, dict):
-        return None, [_hard("json", "reply", type(document).__name__, "one JSON object")]
-    return document, []
 
 
 def without_fence(text: str) -> str:
@@ -239,18 +207,14 @@ def _shape_defects(error: ValidationError) -> list[Defect]:
     """One defect per invalid location; a list with an invalid item is not also "too short"."""
     details = error.errors(include_url=False)
     around = {detail["loc"][:size] for detail in details for size in range(len(detail["loc"]))}
-    innermost = (detail for detail in details if detail["loc"] not in around)
-    return [_shape_defect(detail) for detail in islice(innermost, MAX_SHAPE_DEFECTS)]
-
-
-def _shape_defect(detail: ErrorDetails) -> Defect:
-    field = ".".join(str(part) for part in detail["loc"]) or "reply"
-    value = detail.get("input")
-    found = repr(value) if isinstance(value, str | int | float | bool | None) else detail["type"]
-    context = detail.get("ctx", {})
-    kind = f"{detail['type']} {context.get('field_type', '')}".strip()
-    expected = _EXPECTED[kind].format(**context) if kind in _EXPECTED else detail["msg"]
-    return _hard("shape", field, found, expected)
+    innermost = [detail for detail in details if detail["loc"] not in around]
+    defects = []
+    for detail in innermost[:MAX_SHAPE_DEFECTS]:
+        value, field = detail["input"], ".".join(str(part) for part in detail["loc"]) or "reply"
+        is_plain = isinstance(value, str | int | float | bool | None)
+        found = repr(value) if is_plain else detail["type"]
+        defects.append(hard("shape", field, found, f"a value that {message_of(detail)}"))
+    return defects
 
 
 def matches_persona(persona: Persona, body: PersonaBody, *, needs_verdict: bool) -> bool:
@@ -265,18 +229,20 @@ def _persona_defects(
     expected = [persona.name for persona in personas]
     named = [persona.name for persona in body.personas]
     if [*map(fold, named)] != [*map(fold, expected)]:
-        return [_hard("personas", "personas", ", ".join(named), f"in order: {', '.join(expected)}")]
+        return [hard("personas", "personas", ", ".join(named), f"in order: {', '.join(expected)}")]
     return [
-        _hard("verdict", f"personas.{index}.verdict", "null", "Yes, No or Partially")
+        hard("verdict", f"personas.{index}.verdict", "null", "Yes, No or Partially")
         for index, persona in enumerate(body.personas)
         if needs_verdicts and persona.verdict is None
     ]
 
 
-def _hard(rule: str, field: str, value: str, expected: str) -> Defect:
-    return Defect(rule, field, shorten(value), expected, is_hard=True)
+def hard(rule: str, field: str, value: str, expected: str) -> Defect:
+    """A defect that no reply shown may have; its *value* is shortened."""
+    shown = value if len(value) <= MAX_VALUE_LENGTH else value[: MAX_VALUE_LENGTH - 1] + "…"
+    return Defect(rule, field, shown, expected, is_hard=True)
 
 
-def shorten(value: str) -> str:
-    """*value*, cut to `MAX_VALUE_LENGTH` characters."""
-    return value if len(value) <= MAX_VALUE_LENGTH else value[: MAX_VALUE_LENGTH - 1] + "…"
+def soft(rule: str, field: str, value: str, expected: str) -> Defect:
+    """A defect with which a reply may be shown; its *value* is shortened."""
+    return replace(hard(rule, field, value, expected), is_hard=False)

@@ -30,10 +30,7 @@ _NTH = rf"{_DAY}(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
 _GAP = r"(?:\s{1,3}|[-/])"
 _DATES = (
-    re.compile(rf"(?<!\d){_YEAR}(?P<gap>[-/.]?)(?P<month>\d\d)(?P=gap)(?P<day>\d\d)(?!\d)"),
-    re.compile(
-        rf"(?<!\d){_YEAR}(?P<gap>[-/.])(?P<month>\d{{1,2}})(?P=gap)(?P<day>\d{{1,2}})(?!\d)"
-    ),
+    re.compile(rf"(?<!\d){_YEAR}(?P<gap>[-/.]?)(?P<month>\d\d?)(?P=gap)(?P<day>\d\d?)(?!\d)"),
     re.compile(rf"{_NTH}{_GAP}(?:of\s{{1,3}})?{_MONTH},?{_GAP}{_YEAR}", re.IGNORECASE),
     re.compile(rf"{_MONTH}\s{{1,3}}{_NTH},?\s{{1,3}}{_YEAR}", re.IGNORECASE),
     re.compile(rf"{_DAY}(?P<gap>[-/.])(?P<month>\d{{1,2}})(?P=gap){_YEAR}"),
@@ -120,12 +117,11 @@ def _line_date(label: re.Pattern[bytes], limited: bytes) -> date | None:
 
 def _is_in_sentence(before: list[bytes]) -> bool:
     """Tell from the words *before* a label whether it is about a plan, or not about the page."""
-    if before[-1:] == [b"last"]:
-        before = before[:-1]
-    if before[-1:] == [b"be"]:
-        return True
-    verbs = 2 if before[-1:] == [b"been"] else 1 if before[-1:] in ([b"was"], [b"were"]) else 0
-    return verbs > 0 and _PAGE_NOUNS.isdisjoint(before[-verbs - 1 : -verbs])
+    before = before[:-1] if before[-1:] == [b"last"] else before
+    verb = b"".join(before[-1:])
+    verbs = 2 if verb == b"been" else 1 if verb in {b"was", b"were"} else 0
+    is_of_page = not _PAGE_NOUNS.isdisjoint(before[-verbs - 1 : -verbs])
+    return verb == b"be" or (verbs > 0 and not is_of_page)
 
 
 def _date(year: str, month: str, day: str) -> date | None:

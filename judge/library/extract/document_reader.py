@@ -9,10 +9,14 @@ from posixpath import splitext
 
 from judge.errors import InvalidRequest, UnreadableDocument
 from judge.library.extract.markdown import read_html, read_markdown
-from judge.library.extract.passage_splitter import split_passages
-from judge.library.extract.source_code import read_code
-from judge.library.extract.structured import read_json, read_mail, read_notebook, read_table
-from judge.library.extract.text_blocks import DocumentText, read_pages, read_text
+from judge.library.extract.structured import (
+    read_code,
+    read_json,
+    read_mail,
+    read_notebook,
+    read_table,
+)
+from judge.library.extract.text_blocks import DocumentText, read_pages, read_text, split_passages
 from judge.ports import DocumentConverter, PdfReader, not_converted
 from judge.text.decoding import decode_text, marked_encoding
 from judge.text.english import fold_space
@@ -69,6 +73,7 @@ _LANGUAGES: Mapping[str, str] = {
     }.items()
     for extension in extensions.split()
 }
+BINARY_KINDS = frozenset({"pdf", "foreign"})
 _SNIFFED_BYTES = 8192
 _BLANK_BYTES = codecs.BOM_UTF8 + codecs.BOM_UTF16 + b"\0 \t\n\v\f\r"
 
@@ -197,18 +202,20 @@ def _read(
     if len(content) > MAX_BYTES:
         raise UnreadableDocument(f"It is over {MAX_BYTES // 1024 // 1024} MiB.")
     kind = meta.effective_kind
-    if kind == "pdf":
-        return read_pages(read_pdf(content))
-    if kind == "foreign":
-        return read_html(convert(content, splitext(meta.name.lower())[1][1:]))
-    if is_binary(content):
+    if is_binary(content) and kind not in BINARY_KINDS:
         raise UnreadableDocument("It is not text.")
-    if kind == "html":
-        return read_html(content, meta.charset)
-    if kind == "mail":
-        return read_mail(content)
-    text = decode_text(content)
-    return _READERS[kind](text) if kind in _READERS else read_code(text, kind)
+    match kind:
+        case "pdf":
+            return read_pages(read_pdf(content))
+        case "foreign":
+            return read_html(convert(content, splitext(meta.name.lower())[1][1:]))
+        case "html":
+            return read_html(content, meta.charset)
+        case "mail":
+            return read_mail(content)
+        case _:
+            text = decode_text(content)
+            return _READERS[kind](text) if kind in _READERS else read_code(text, kind)
 
 
 _READERS: Mapping[str, Callable[[str], DocumentText]] = {

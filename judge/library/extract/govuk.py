@@ -6,6 +6,7 @@ by document type; all fields with text are read, in the order in which the page 
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from html import escape
 from urllib.parse import unquote, urlsplit
@@ -90,10 +91,8 @@ def _path(url: str) -> str:
 def _part(item: Mapping[str, object], url: str) -> str | None:
     """The slug of the part that *url* names, "" for the whole item, None if no part fits."""
     path, base = _path(url), _text(item.get("base_path"))
-    if not base or not path.startswith(f"{base}/"):
-        return ""
-    slug = unquote(path.removeprefix(f"{base}/"))
-    if slug == "print":
+    slug = unquote(path.removeprefix(f"{base}/")) if base else path
+    if not base or slug in {path, "print"}:
         return ""
     slugs = (part.get("slug") for part in _mappings(_mapping(item.get("details")).get("parts")))
     return slug if slug in slugs else None
@@ -115,11 +114,9 @@ def _with_text(facts: ReadPage, item: Mapping[str, object], part: str, max_words
 
 
 def _parse(html: str) -> PageBlocks:
-    try:
-        limited = limit_markup(html.encode("utf-8", "replace"))
-    except UnreadableDocument:
-        return PageBlocks()
-    return read_blocks(parse_markup(limited).body)
+    with suppress(UnreadableDocument):
+        return read_blocks(parse_markup(limit_markup(html.encode("utf-8", "replace"))).body)
+    return PageBlocks()
 
 
 def _html(value: object, depth: int = 4) -> str:

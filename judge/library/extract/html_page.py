@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from html import unescape
-from itertools import chain
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
@@ -73,10 +72,9 @@ def read_html(
 ) -> ReadPage:
     """The page parsed from the HTML in *body*; never raises.
 
-    *charset* is that of the HTTP header. The first text that *selector* (CSS) matches is the lead;
-    an invalid selector or one without a match is ignored. If the site *has_description*, its
-    paragraph of class "lead" only describes the page, and the paragraph after it is used.
-    *regions* are those that the page may say it applies to.
+    The first text that *selector* (CSS) matches is the lead; an invalid selector or one without a
+    match is ignored. If the site *has_description*, its paragraph of class "lead" only describes
+    the page, and the paragraph after it is used.
     """
     markup = html_as_utf8(body, charset)
     try:
@@ -108,14 +106,9 @@ def _has_moved(tree: LexborHTMLParser) -> bool:
     nodes = tree.css("meta[http-equiv][content]")[:_MAX_METAS]
     return any(
         (node.attributes["http-equiv"] or "").lower() == "refresh"
-        and leads_elsewhere(node.attributes["content"] or "")
+        and _REFRESH.match(node.attributes["content"] or "")
         for node in nodes
     )
-
-
-def leads_elsewhere(refresh: str) -> bool:
-    """Whether a Refresh header or `<meta>` loads another page in less than ten seconds."""
-    return _REFRESH.match(refresh) is not None
 
 
 def _lead(content: Content, *, has_description: bool) -> str:
@@ -134,22 +127,20 @@ def _selected_text(tree: LexborHTMLParser, selector: str) -> str:
         matches = tree.css(selector)[:_MAX_MATCHES]
     except (SelectolaxError, UnicodeEncodeError):
         return ""
-    shown = (match for match in matches if _is_shown(match))
-    blocks = list(chain.from_iterable(read_blocks(match).blocks for match in shown))
+    blocks = [b for match in matches if _is_shown(match) for b in read_blocks(match).blocks]
     paragraphs = (block.text for block in blocks if is_prose(block))
     return next(paragraphs, blocks[0].text if blocks else "")
 
 
-def _is_shown(node: LexborNode) -> bool:
-    """Whether neither *node* nor any ancestor is hidden.
+def _is_shown(node: LexborNode | None) -> bool:
+    """Whether neither *node* nor any ancestor is hidden, but for the body.
 
-    The body does not count: some sites hide it until a script has run.
+    Some sites hide that until a script has run.
     """
-    around: LexborNode | None = node
-    while around is not None and around.tag != "body":
-        if is_hidden(around.attributes):
+    while node is not None and node.tag != "body":
+        if is_hidden(node.attributes):
             return False
-        around = around.parent
+        node = node.parent
     return True
 
 

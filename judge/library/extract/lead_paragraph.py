@@ -7,25 +7,17 @@ prose is; the result is the first paragraph there, or a lead between it and the 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 from judge.library.extract.page_blocks import (
     HEADING_TAGS,
     Boilerplate,
     PageBlock,
     PageBlocks,
-    is_byline,
     read_boilerplate,
 )
 
-_SENTENCE_END = re.compile(
-    r"[.!?\u2026\u3002:]"
-    r"(?:(?<!:)(?<![ap]\.m\.)[\"'\u201d\u2019\u00bb)\]\ufffd]*(?:\s|$)|(?<=:)$)"
-)
-"""U+FFFD may be a quotation mark that a wrong encoding lost; "9 a.m." does not end a sentence.
-
-The marks are one character class at the start: an alternation there would be tried everywhere.
-"""
+_SENTENCE_END = re.compile(r"[.!?\u2026\u3002][\"'\u201d\u2019\u00bb)\]\ufffd]*(?:\s|$)|:$")
+"""U+FFFD may be a quotation mark that a wrong encoding lost."""
 
 _BY_SOMEBODY = r"[Bb][Yy]:? [A-Z][^\s,]* (?:[a-z]{1,3} )?[A-Z]"
 """Requires two capitals, since guidance says "By law" and "By post"."""
@@ -57,7 +49,6 @@ They are long because guidance says "if you agree to a plan" and "sign up to a s
 """
 
 _BYLINE = re.compile(rf"{_BY_SOMEBODY}|(?i:(?:written|reviewed|words|story|posted) by\b|by:?$)")
-"""Bylines."""
 
 MIN_WORDS = 8
 """Shorter sentences are mostly labels and calls to action."""
@@ -67,9 +58,6 @@ _MAX_LINK_SHARE = 0.6
 
 _ENOUGH_CHARACTERS = 300
 """If less text than this is left, likely boilerplate is used as well."""
-
-_MAIN_CHARACTERS = 200
-"""`<main>` is trusted if it holds this much prose; some sites leave it nearly empty."""
 
 _CONTENT_SHARE = 0.9
 """The content is the smallest element with this share of the prose."""
@@ -88,41 +76,42 @@ class Content:
     page: PageBlocks
     prose: list[PageBlock]
     boilerplate: list[Boilerplate]
-    inside: range
-    """The indexes of the trusted elements: those of `<main>`, or all."""
     heading: PageBlock | None
-    """The `<h1>` that names the page; some sites use another for their own name."""
-    title: int
-    """Order of the block after which the content begins, -1 for the start of the page."""
+    """The `<h1>` that names the page, after which the content begins."""
     max_boilerplate: Boilerplate
     """The highest level of an element that a lead may be in."""
 
+    @property
+    def title(self) -> int:
+        """The order of the heading, -1 for the start of a page without one."""
+        return self.heading.order if self.heading else -1
+
     def contains(self, block: PageBlock, max_level: Boilerplate = Boilerplate.NONE) -> bool:
         """Whether *block* is the page's own text, up to the boilerplate level *max_level*."""
-        return (
-            block.order > self.title
-            and block.element in self.inside
-            and self.boilerplate[block.element] <= max(max_level, self.max_boilerplate)
-        )
+        level = self.boilerplate[block.element]
+        return block.order > self.title and level <= max(max_level, self.max_boilerplate)
 
 
 def locate_content(page: PageBlocks, head_title: str) -> Content:
-    """Where *page*'s own text is: in `<main>`, after the title, outside boilerplate.
+    """Where *page*'s own text is: after the title, outside boilerplate.
 
-    *head_title* is the text of `<title>`.
+    *head_title* is the text of `<title>`; some sites use an `<h1>` for their own name.
     """
     prose = [block for block in page.blocks if is_prose(block)]
-    inside = _main(page, prose)
-    trusted = [block for block in prose if block.element in inside]
-    heading = _heading(page, inside, head_title.casefold())
+    headings = [block for block in page.blocks if block.tag == "h1"]
+    told = head_title.casefold()
+    named = [block for block in headings if block.text.casefold() in told]
+    first_named = sorted(named, key=lambda block: told.find(block.text.casefold()))
+    roles = zip(page.tags, page.attributes)
+    mains = (at for at, (tag, a) in enumerate(roles) if "main" in (tag, a.get("role")))
+    main = next(mains, 0)
+    believed = [block for block in headings if block.element >= main]
+    heading = next(iter([*first_named, *believed, *headings]), None)
     title = heading.order if heading else -1
-    after = [block for block in page.blocks[title + 1 :] if block.element in inside]
-    boilerplate = _boilerplate_by_element(
-        page, prose, {block.element for block in [*prose, *after]}
-    )
-    sure = (b for b in trusted if b.order > title and boilerplate[b.element] == Boilerplate.NONE)
+    boilerplate = _boilerplate_by_element(page, prose)
+    sure = (b for b in prose if b.order > title and boilerplate[b.element] == Boilerplate.NONE)
     most = Boilerplate.NONE if _size(sure) >= _ENOUGH_CHARACTERS else Boilerplate.SOME
-    return Content(page, prose, boilerplate, inside, heading, title, most)
+    return Content(page, prose, boilerplate, heading, most)
 
 
 def choose_paragraph(content: Content) -> PageBlock | None:
@@ -140,7 +129,10 @@ def _choose(content: Content, prose: list[PageBlock]) -> PageBlock | None:
         return None
     candidates = _paragraphs(page, candidates)
     start = _content_start(page, candidates)
-    chosen = _lead(content, prose, candidates, start) or start
+    chosen = start
+    if content.heading:  # On guidance pages the sentence to quote often precedes the content.
+        before = (block for block in candidates if block.order < start.order)
+        chosen = next((block for block in before if block.tag not in HEADING_TAGS), start)
     following = next((block for block in candidates if block.order > chosen.order), None)
     may_be_teaser = chosen.order < start.order or chosen.tag != "p"
     if following and may_be_teaser and _is_teaser(page, chosen, following):
@@ -176,60 +168,26 @@ def is_boilerplate(text: str) -> bool:
     return any(phrase in lowered for phrase in _BOILERPLATE)
 
 
-def _boilerplate_by_element(
-    page: PageBlocks, prose: Sequence[PageBlock], elements: set[int]
-) -> list[Boilerplate]:
+def _boilerplate_by_element(page: PageBlocks, prose: Sequence[PageBlock]) -> list[Boilerplate]:
     """Each element's level: the higher of its own and its parent's.
 
-    One with much of the prose has no level of its own, one with the title only FULL. Only
-    *elements* and their ancestors are looked at, since most of a page is menus.
+    One with much of the prose or with the title has no level of its own.
     """
     sizes = _sizes(page, prose)
-    titled = _with_ancestors(page, {block.element for block in page.blocks if block.tag == "h1"})
-    enough = _TRUSTED_SHARE * sizes[0]
-    boilerplate = [Boilerplate.NONE] * len(page.tags)
-    for index in sorted(_with_ancestors(page, elements)):
-        level = boilerplate[page.parents[index]]
-        if sizes[index] < enough:
-            own = read_boilerplate(page.tags[index], page.attributes[index])
-            if own > level and (own == Boilerplate.FULL or index not in titled):
-                level = own
-        boilerplate[index] = level
-    return boilerplate
-
-
-def _with_ancestors(page: PageBlocks, elements: set[int]) -> set[int]:
-    """*elements* and all their ancestors."""
-    ancestors: set[int] = set()
-    for element in elements:
-        at = element
-        while at not in ancestors:
-            ancestors.add(at)
+    titled: set[int] = set()
+    for block in page.blocks:
+        at = block.element
+        while block.tag == "h1" and at not in titled:
+            titled.add(at)
             at = page.parents[at]
-    return ancestors
-
-
-def _main(page: PageBlocks, prose: list[PageBlock]) -> range:
-    """The elements of the first `<main>`, or all elements if it holds too little prose."""
-    mains = (
-        index
-        for index, (tag, attributes) in enumerate(zip(page.tags, page.attributes, strict=True))
-        if tag == "main" or attributes.get("role") == "main"
-    )
-    main = next(mains, 0)
-    parents = enumerate(page.parents[main + 1 :], main + 1)
-    inside = range(main, next((at for at, parent in parents if parent < main), len(page.tags)))
-    inside_main = (block for block in prose if block.element in inside)
-    return inside if _size(inside_main) >= _MAIN_CHARACTERS else range(len(page.tags))
-
-
-def _heading(page: PageBlocks, inside: range, head_title: str) -> PageBlock | None:
-    """The `<h1>` that comes first in *head_title* (case-folded), else the first `<h1>`."""
-    headings = [block for block in page.blocks if block.tag == "h1"]
-    positions = [(head_title.find(block.text.casefold()), block) for block in headings]
-    named = min((pair for pair in positions if pair[0] >= 0), default=(0, None))[1]
-    believed = (block for block in headings if block.element in inside)
-    return named or next(chain(believed, headings), None)
+    enough = _TRUSTED_SHARE * sizes[0]
+    levels: list[Boilerplate] = []
+    for index, parent in enumerate(page.parents):
+        level = levels[parent] if levels else Boilerplate.NONE
+        if sizes[index] < enough and index not in titled:
+            level = max(level, read_boilerplate(page.tags[index], page.attributes[index]))
+        levels.append(level)
+    return levels
 
 
 def _paragraphs(page: PageBlocks, prose: list[PageBlock]) -> list[PageBlock]:
@@ -255,36 +213,16 @@ def _content_start(page: PageBlocks, prose: list[PageBlock]) -> PageBlock:
     return next(block for block in prose if block.element >= content)
 
 
-def _lead(
-    content: Content, prose: list[PageBlock], candidates: list[PageBlock], start: PageBlock
-) -> PageBlock | None:
-    """The paragraph between the title and the start of the content, if any.
-
-    On guidance pages it is the sentence to quote, and it is often outside the content element.
-    """
-    page, title = content.page, content.title
-    if title < 0:
-        return None
-    beside = page.parents[page.blocks[title].element]
-    for block in prose:
-        is_near = title < block.order < min(start.order, title + 4)
-        is_beside = block.tag == "p" and page.parents[block.element] == beside
-        if is_near and is_beside and content.boilerplate[block.element] == Boilerplate.NONE:
-            return block
-    between = (block for block in candidates if title < block.order < start.order)
-    return next((block for block in between if block.tag not in HEADING_TAGS), None)
-
-
 def _is_teaser(page: PageBlocks, paragraph: PageBlock, following: PageBlock) -> bool:
     """Whether a byline stands between *paragraph* and the next paragraph."""
-    between = page.blocks[paragraph.order + 1 : following.order]
-    return any(_is_byline(page, b) for b in between)
 
+    def is_byline(block: PageBlock) -> bool:
+        around = (page.attributes[at] for at in (block.element, page.parents[block.element]))
+        classes = " ".join(attributes.get("class") or "" for attributes in around).lower()
+        is_named = "author" in classes or "byline" in classes
+        return is_named or _BYLINE.match(block.text) is not None
 
-def _is_byline(page: PageBlocks, block: PageBlock) -> bool:
-    around = page.parents[block.element]
-    named = is_byline(page.attributes[block.element]) or is_byline(page.attributes[around])
-    return named or _BYLINE.match(block.text) is not None
+    return any(map(is_byline, page.blocks[paragraph.order + 1 : following.order]))
 
 
 def _size(blocks: Iterable[PageBlock]) -> int:

@@ -7,13 +7,18 @@ Markdown, since readers never see the lines of the HTML.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import date, datetime
+from functools import partial
 from html import unescape
+from json import dumps
+from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from judge.library.extract.front_matter import FrontMatter, read_front_matter
 from judge.library.extract.html_page import read_head_title
 from judge.library.extract.markup import limit_markup, parse_markup
 from judge.library.extract.page_blocks import (
@@ -23,8 +28,85 @@ from judge.library.extract.page_blocks import (
     read_blocks,
     read_boilerplate,
 )
-from judge.library.extract.text_blocks import DocumentText, TextBlock, split_lines
+from judge.library.extract.text_blocks import DocumentText, TextBlock, block_of, split_lines
+from judge.library.scopes.scopes import parse_moment
 from judge.text.decoding import html_as_utf8, xhtml_as_html
+
+MAX_LINES = 200
+MAX_CHARACTERS = 5_000
+"""A dotted key of TOML takes memory quadratic in its depth: 40 MB for so many characters."""
+
+_UNQUOTED_COLON = re.compile(r"^(\w[\w -]*: +)([^\s\"'\[{>|&*!#].*: .*)$", re.MULTILINE)
+"""An unquoted value that contains a colon."""
+
+_quoted = partial(dumps, ensure_ascii=False)
+_ENDS = {"---": ("---", "..."), "+++": ("+++",)}
+
+
+class FrontMatter(NamedTuple):
+    """The metadata above the text, and the number of lines that it takes (0 when there is none).
+
+    YAML between `---`, TOML between `+++`; anything else is text, so that nothing is lost.
+    """
+
+    end: int = 0
+    title: str | None = None
+    tags: tuple[str, ...] = ()
+    date: datetime | None = None
+
+
+def read_front_matter(lines: Sequence[str]) -> FrontMatter:
+    """The front matter at the top of *lines*."""
+    rule = lines[0].rstrip()
+    block = lines[1:MAX_LINES]
+    ends = (at for at, line in enumerate(block) if line.rstrip() in _ENDS.get(rule, ()))
+    end = next(ends, 0)
+    fields = _fields("\n".join(block[:end]), is_toml=rule == "+++")
+    if not fields:
+        return FrontMatter()
+    known = {name.lower(): value for name, value in fields.items()}
+    tags = known.get("tags")
+    named = tags.split(",") if isinstance(tags, str) else _texts(tags)
+    return FrontMatter(
+        end + 2,
+        title=next(iter(_texts(known.get("title"))), None),
+        tags=tuple(dict.fromkeys(filter(None, (" ".join(tag.split()) for tag in named)))),
+        date=_moment(known.get("date")),
+    )
+
+
+def _fields(text: str, *, is_toml: bool) -> Mapping[str, object]:
+    """The fields of *text*; none when it is something else, too long or nested too deep."""
+    import yaml  # type: ignore[import-untyped]  # noqa: PLC0415 - most documents have none
+
+    if not text or len(text) > MAX_CHARACTERS:
+        return {}
+    with suppress(tomllib.TOMLDecodeError, RecursionError):
+        if is_toml:
+            return tomllib.loads(text)
+        # Many write `title: Part 1: The start`, which is not valid YAML.
+        quoted = _UNQUOTED_COLON.sub(lambda field: field[1] + _quoted(field[2]), text)
+        for attempt in (text, quoted):
+            with suppress(yaml.YAMLError):
+                # Not libyaml, which crashes the process where lists stand in one another too deep.
+                fields = yaml.load(attempt, yaml.BaseLoader)  # noqa: S506 - it makes only text
+                return fields if isinstance(fields, dict) else {}
+    return {}
+
+
+def _texts(value: object) -> list[str]:
+    values = value if isinstance(value, list) else [value]
+    return [text for text in values if isinstance(text, str) and text]
+
+
+def _moment(value: object) -> datetime | None:
+    """*value* as a time, in UTC if it names no zone; None when it is not a time."""
+    text = value.isoformat() if isinstance(value, date) else next(iter(_texts(value)), "")
+    try:
+        return parse_moment(text)
+    except (ValueError, OverflowError):
+        return None
+
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*")
@@ -38,8 +120,7 @@ _ANCHOR = re.compile(r"\s*¶\s*$|\s+[#§]\s*$")
 """What generators put after a heading, to link to it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Heading:
+class _Heading(NamedTuple):
     level: int
     text: str
 
@@ -84,14 +165,13 @@ def _blocks(
             section = heading.text
             others = {title, section}
             chapter = next((h.text for h in reversed(path[:-1]) if h.text not in others), None)
-        is_heading = heading is not None
-        yield TextBlock(
-            "\n".join(lines[start:end]),
-            start + 1,
+        yield block_of(
+            lines,
+            start,
             end,
-            section,
-            starts_passage=is_heading,
-            is_heading=is_heading,
+            section=section,
+            starts_passage=heading is not None,
+            is_heading=heading is not None,
             is_code=is_code,
             chapter=chapter,
         )
@@ -101,35 +181,34 @@ def _segments(lines: Sequence[str], at: int) -> Iterator[_Segment]:
     """The paragraphs, headings and fences from line *at* on."""
     start = at
     while at < len(lines):
-        line = lines[at].strip()
-        whole = lines[at]
+        whole, line = lines[at], lines[at].strip()
         if "<!--" in line and (end := _end_of_comment(lines, at)):
             is_alone = line.startswith("<!--") and lines[end - 1].rstrip().endswith("-->")
             if is_alone and start < at:
                 yield start, at, None, False
-            start = end if is_alone else start
-            at = end
+            start, at = end if is_alone else start, end
             continue
-        fence = _FENCE.match(whole) if line else None
-        heading = _HEADING.fullmatch(whole) if line else None
+        fence = _FENCE.match(whole)
+        heading = _HEADING.fullmatch(whole)
+        underline = _UNDERLINE.fullmatch(whole) if at - start == 1 else None
         if start < at and (fence or heading or not line):
             yield start, at, None, False
         if fence:
             end = _end_of_fence(lines, at, fence[1])
             yield at, end, None, True
             at = start = end
-        elif heading:
+            continue
+        at += 1
+        if heading:
             title = without_markup(_without_closing_marks(heading[2] or ""))
-            yield at, at + 1, _Heading(len(heading[1]), title), False
-            at = start = at + 1
-        elif not line:
-            at = start = at + 1
-        elif at - start == 1 and (underline := _UNDERLINE.fullmatch(whole)):
+            yield at - 1, at, _Heading(len(heading[1]), title), False
+            start = at
+        elif underline:
             level = 1 if underline[1][0] == "=" else 2
-            yield start, at + 1, _Heading(level, without_markup(lines[start])), False
-            at = start = at + 1
-        else:
-            at += 1
+            yield start, at, _Heading(level, without_markup(lines[start])), False
+            start = at
+        elif not line:
+            start = at
     if start < at:
         yield start, at, None, False
 
@@ -211,24 +290,18 @@ def _reveal(tree: LexborHTMLParser) -> None:
 def _keep_main(tree: LexborHTMLParser) -> None:
     """Remove what stands before the main part of the page, and what is not its own after it."""
     main = tree.css_first(_MAIN)
-    if main is None or not main.text(strip=True):
-        return
-    node: LexborNode | None = main
+    node: LexborNode | None = main if main and main.text(strip=True) else None
     while node is not None and node.tag != "body":
         while (before := node.prev) is not None:
             before.decompose()
         after = node.next
         while after is not None:
-            following = after.next
-            if not _is_own(after):
+            following, attributes = after.next, after.attributes or {}
+            level = read_boilerplate(after.tag or "", attributes)
+            if is_skipped(attributes) or level is not Boilerplate.NONE:
                 after.decompose()
             after = following
         node = node.parent
-
-
-def _is_own(node: LexborNode) -> bool:
-    tag, attributes = node.tag or "", node.attributes or {}
-    return not is_skipped(attributes) and read_boilerplate(tag, attributes) is Boilerplate.NONE
 
 
 def _as_markdown(block: PageBlock) -> str:

@@ -42,8 +42,7 @@ _SKIPPED_ROLES = frozenset(
     "navigation contentinfo search dialog alertdialog menu menubar toolbar tooltip".split()
 )
 
-_JUNK_PARTS = ("cookie", "consent", "gdpr", "onetrust", "breadcrumb")
-"""Substrings of a class or id that mark text as not the page's own, on any page."""
+_BOILERPLATE_PARTS = ("cookie", "consent", "gdpr", "onetrust", "breadcrumb")
 
 _BOILERPLATE_WORDS = frozenset(
     "navbar navigation menu megamenu footer sidebar masthead toolbar tooltip dropdown modal popup "
@@ -52,14 +51,12 @@ _BOILERPLATE_WORDS = frozenset(
     "author caption credit credits tag tags meta metadata pagination pager survey feedback "
     "disclaimer disclosure copyright licence license footnote footnotes notification".split()
 )
-"""Words of a class or id that mark text as rarely the page's own."""
+"""Parts and words of a class or id that mark text as rarely the page's own."""
 
 _LEAD_WORDS = frozenset({"lead", "summary"})
 """Class words of the descriptive paragraph that guidance pages show under their title."""
 
 _SCREEN_READER_CLASS = re.compile("sr-only|visually-?hidden|screen-reader-text")
-
-_BYLINE_PARTS = ("author", "byline")
 
 _HIDING_STYLE = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|clip\s*:\s*rect\s*\(\s*[01]\D"
@@ -78,7 +75,7 @@ _CLEAR = re.compile(
 _ON_SOMETHING = re.compile("background|shadow", re.IGNORECASE)
 """What makes white text visible; a page is white."""
 
-_WHITE = re.compile(r"#f{3,4}|#f{6}(?:f{2})?|rgb\(\s*255\s*,\s*255\s*,\s*255\s*\)")
+_WHITE = re.compile(r"^(?:#f{3,4}|#f{6}(?:f{2})?|rgb\(\s*255\s*,\s*255\s*,\s*255\s*\))$")
 
 _HIDING_CLASSES = frozenset(
     "d-none hidden is-hidden u-hidden invisible display-none uk-hidden".split()
@@ -98,24 +95,15 @@ class Boilerplate(IntEnum):
     """The page's own text, but never its lead: a table, or details unfolded on demand."""
     SOME = 2
     """Quoted only if too little text is left without it."""
-    FULL = 3
-    """Never quoted, unless it holds most of the page."""
 
 
 def read_boilerplate(tag: str, attributes: Attributes) -> Boilerplate:
     """How likely the element is boilerplate, judged by its tag, class and id."""
     name = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".lower()
-    if any(map(name.__contains__, _JUNK_PARTS)):
-        return Boilerplate.FULL
-    if tag in _BOILERPLATE_TAGS or not _BOILERPLATE_WORDS.isdisjoint(_words(name)):
+    is_named = not _BOILERPLATE_WORDS.isdisjoint(_words(name))
+    if tag in _BOILERPLATE_TAGS or is_named or any(part in name for part in _BOILERPLATE_PARTS):
         return Boilerplate.SOME
     return Boilerplate.SUPPLEMENTARY if tag in _SUPPLEMENTARY_TAGS else Boilerplate.NONE
-
-
-def is_byline(attributes: Attributes) -> bool:
-    """Whether the element's class marks a byline."""
-    name = (attributes.get("class") or "").lower()
-    return any(part in name for part in _BYLINE_PARTS)
 
 
 def is_lead(attributes: Attributes) -> bool:
@@ -139,7 +127,8 @@ def is_hidden(attributes: Attributes) -> bool:
         return False
     if "hidden" in attributes:
         # "until-found" text is shown as soon as a search in the page finds it.
-        return attributes["hidden"] != "until-found" and not _is_streamed(attributes)
+        is_streamed = (attributes.get("id") or "").startswith("S:")  # by React; a script shows it
+        return attributes["hidden"] != "until-found" and not is_streamed
     if attributes.get("aria-hidden") == "true":
         return True
     is_hiding = classes and not _HIDING_CLASSES.isdisjoint(classes.split())
@@ -148,26 +137,19 @@ def is_hidden(attributes: Attributes) -> bool:
 
 def _has_hiding_style(style: str) -> bool:
     """Whether *style* hides the text, by its place, its size or its colour."""
-    if not style:
-        return False
     if _HIDING_STYLE.search(style):
         return True
-    colours = {name.lower(): _colour(value) for name, value in _COLOURS.findall(style)}
+    colours = {
+        name.lower(): _WHITE.sub("white", value.strip().lower())
+        for name, value in _COLOURS.findall(style)
+    }
     text = colours.get("color", "")
     if _CLEAR.fullmatch(text):
         return "background-clip" not in style.lower()  # else the text shows the background
     if text == "white" and not _ON_SOMETHING.search(style):
         return True
-    return text not in {"", "none", "inherit"} and text in {
-        colours.get("background"),
-        colours.get("background-color"),
-    }
-
-
-def _colour(value: str) -> str:
-    """*value* in one of its spellings; those of white are one."""
-    folded = value.strip().lower()
-    return "white" if _WHITE.fullmatch(folded) else folded
+    behind = {colours.get("background"), colours.get("background-color")}
+    return text not in {"", "none", "inherit"} and text in behind
 
 
 def is_skipped(attributes: Attributes) -> bool:
@@ -175,17 +157,11 @@ def is_skipped(attributes: Attributes) -> bool:
     return attributes.get("role") in _SKIPPED_ROLES or is_hidden(attributes)
 
 
-def _is_streamed(attributes: Attributes) -> bool:
-    """Whether React streamed the element: `<div hidden id="S:0">`, which a script shows."""
-    return (attributes.get("id") or "").startswith("S:")
-
-
 MAX_NODES = 200_000
 """Nodes visited per page (0.3 s): the parser can create more nodes than the markup has tags."""
 
 ENOUGH_CHARACTERS = 30_000
 """Characters inside `<p>` after which reading stops: about as much as all passages may hold."""
-
 
 _WHOLE = frozenset({"p", "pre", "h1", "h2", "h3", "h4", "h5", "h6"})
 """Elements that stay one block, whatever is inside: a `div` for each line of code, an anchor."""
@@ -231,59 +207,43 @@ class PageBlocks:
         return len(self.tags) - 1
 
 
-def read_blocks(  # noqa: C901, PLR0912 - calls cost a sixth more
-    root: LexborNode | None, enough: int = ENOUGH_CHARACTERS
-) -> PageBlocks:
+def read_blocks(root: LexborNode | None, enough: int = ENOUGH_CHARACTERS) -> PageBlocks:
     """The text blocks inside *root*, if any, without hidden elements and non-text ones.
 
-    Reading stops after *enough* characters inside `<p>`.
-
-    An explicit stack instead of recursion: trees may be deeper than Python's stack.
+    Reading stops after *enough* characters inside `<p>`. An explicit stack instead of recursion:
+    trees may be deeper than Python's stack.
     """
     page = PageBlocks()
-    builder = _BlockBuilder(page)
-    tags, parts = page.tags, builder.parts
-    stack: list[tuple[LexborNode | None, int, bool]] = []
-    element = page.add_element(0, (root and root.tag) or "", {})
-    is_linked, node = False, root and root.first_child
+    builder = _BlockBuilder(page, page.add_element(0, (root and root.tag) or "", {}))
+    stack = [(child, 0, False) for child in _children_reversed(root)]
     for _ in range(MAX_NODES):
-        while node is None and stack and builder.paragraph_characters <= enough:
-            node, around, is_linked = stack.pop()
-            if parts and around != element:
-                builder.end_block(element)
-            element = around
-        if node is None:
+        if not stack or builder.paragraph_characters > enough:
             break
+        node, element, is_linked = stack.pop()
+        builder.move_to(element)
+        tag = node.tag or ""
         if (text := node.text_content) is not None:
-            if parts or not text.isspace() or tags[element] == "pre":
-                parts.append(text)
-                if is_linked:
-                    builder.link_characters += len(text.strip())
-            node = node.next
-        elif (tag := node.tag or "") in SKIPPED_TAGS:
-            if tag in LINE_BREAKS:
-                builder.break_line(node, element)
-            node = node.next
-        else:
-            is_inline = tag in INLINE_TAGS or tags[element] in _WHOLE
-            if is_inline and tag not in INLINE_TAGS:
-                parts.append("\n")
-            elif parts and not is_inline:
-                builder.end_block(element)
-            child, following = node.first_child, node.next
-            if (
-                child is None
-                or (tag == "sup" and child.tag == "a")  # a footnote
-                or ((attributes := node.attributes) and is_skipped(attributes))
-            ):
-                node = following
-                continue
-            stack.append((following, element, is_linked))
-            node, is_linked = child, is_linked or tag == "a"
-            if not is_inline:
-                element = page.add_element(element, tag, attributes)
-    builder.end_block(element)
+            builder.add_text(text, is_linked=is_linked)
+        elif tag in LINE_BREAKS:
+            builder.break_line(node)
+        elif tag not in SKIPPED_TAGS:
+            is_inline = builder.begin(tag)
+            children, attributes = _children_reversed(node), node.attributes
+            is_footnote = tag == "sup" and children and children[-1].tag == "a"
+            if children and not is_footnote and not (attributes and is_skipped(attributes)):
+                inner = element if is_inline else page.add_element(element, tag, attributes)
+                stack += [(child, inner, is_linked or tag == "a") for child in children]
+    builder.end_block()
     return page
+
+
+def _children_reversed(node: LexborNode | None) -> list[LexborNode]:
+    children = []
+    child = node and node.last_child
+    while child is not None:
+        children.append(child)
+        child = child.prev
+    return children
 
 
 @dataclass(slots=True)
@@ -291,27 +251,49 @@ class _BlockBuilder:
     """Collects text nodes until their block ends."""
 
     page: PageBlocks
+    element: int
     parts: list[str] = field(default_factory=list)
     link_characters: int = 0
     paragraph_characters: int = 0
 
-    def break_line(self, node: LexborNode, element: int) -> None:
+    def move_to(self, element: int) -> None:
+        """Continue in *element*, which ends the block of another one."""
+        if element != self.element:
+            self.end_block()
+            self.element = element
+
+    def begin(self, tag: str) -> bool:
+        """End the block where an element of *tag* begins, unless it is part of the line."""
+        is_whole = self.page.tags[self.element] in _WHOLE
+        if tag in INLINE_TAGS or is_whole:
+            self.parts += [] if tag in INLINE_TAGS else ["\n"]
+            return True
+        self.end_block()
+        return False
+
+    def add_text(self, text: str, *, is_linked: bool) -> None:
+        """Add a text node."""
+        if self.parts or not text.isspace() or self.page.tags[self.element] == "pre":
+            self.parts.append(text)
+            self.link_characters += len(text.strip()) if is_linked else 0
+
+    def break_line(self, node: LexborNode) -> None:
         """Treat an `<img>` or one `<br>` as white space, two `<br>` as the end of a paragraph."""
         self.parts.append("\n")
         following = node.next if node.tag == "br" else None
         if following is not None and following.tag == "-text":
             following = following.next if not (following.text_content or "").strip() else None
         if following is not None and following.tag == "br":
-            self.end_block(element)
+            self.end_block()
 
-    def end_block(self, element: int) -> None:
-        """Append a block of the collected parts to *element*, if they contain a word."""
+    def end_block(self) -> None:
+        """Append a block of the collected parts, if they contain a word."""
         if words := "".join(self.parts).split():
             text, links = " ".join(words), self.link_characters
-            blocks, tag = self.page.blocks, self.page.tags[element]
+            blocks, tag = self.page.blocks, self.page.tags[self.element]
             if tag == "p":
                 self.paragraph_characters += len(text) - links
             lines = "".join(self.parts).strip("\n") if tag == "pre" else ""
-            blocks.append(PageBlock(len(blocks), text, tag, element, links, len(words), lines))
+            blocks.append(PageBlock(len(blocks), text, tag, self.element, links, len(words), lines))
         self.parts.clear()
         self.link_characters = 0

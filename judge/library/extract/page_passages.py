@@ -6,9 +6,9 @@ between sentences.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
+from typing import NamedTuple
 
 from judge.library.extract.lead_paragraph import Content, has_non_prose_opening, is_boilerplate
 from judge.library.extract.page_blocks import HEADING_TAGS, Boilerplate, PageBlock, PageBlocks
@@ -39,8 +39,7 @@ _ENDS = (".", "!", "?", ":", ";", "\u2026", ".)", '."', ".\u201d", ".\u2019")
 _ITEM_END = re.compile("(?<=;) ")
 
 
-@dataclass(frozen=True, slots=True)
-class PagePassage:
+class PagePassage(NamedTuple):
     """A few sentences of a page and the nearest heading above them, "" if there is none."""
 
     heading: str
@@ -49,16 +48,16 @@ class PagePassage:
 
 def read_passages(page: PageBlocks, content: Content | None = None) -> tuple[PagePassage, ...]:
     """The passages of *content*, or of all of *page*, in order and within the limits."""
-    reader = _PassageReader(page, _items(page))
-    for block in page.blocks:
-        if content is None or content.contains(block, Boilerplate.SUPPLEMENTARY):
-            reader.add_block(block)
-    reader.close()
-    passages = list(dict.fromkeys(reader.passages))  # templates repeat a text for narrow screens
+    blocks = page.blocks
+    if content is not None:
+        blocks = [b for b in blocks if content.contains(b, Boilerplate.SUPPLEMENTARY)]
+    texts = _headed_texts(blocks, _items(page))
+    # Templates repeat a text for narrow screens.
+    passages = list(dict.fromkeys(p for heading, text in texts for p in _cut(heading, text)))
     if len(passages) > MAX_PASSAGES:
         by_heading = groupby(passages, key=itemgetter(0))
         passages = [passage for _, group in by_heading for passage in _joined(group)]
-    return tuple([PagePassage(heading, text) for heading, text in passages[:MAX_PASSAGES]])
+    return tuple(passages[:MAX_PASSAGES])
 
 
 def _items(page: PageBlocks) -> list[int]:
@@ -70,74 +69,55 @@ def _items(page: PageBlocks) -> list[int]:
     return items
 
 
-_HeadedText = tuple[str, str]
-"""The heading and the text of a future passage."""
+def _headed_texts(blocks: Iterable[PageBlock], items: Sequence[int]) -> Iterator[tuple[str, str]]:
+    """The paragraphs, and the lists or tables joined to their lead-ins, with their headings."""
+    heading, lead_in = "", None
+    rows: dict[int, list[PageBlock]] = {}
+    for block in (*blocks, None):
+        is_heading = block is not None and block.tag in HEADING_TAGS
+        if block and not is_heading and (item := items[block.element]):
+            rows.setdefault(item, []).append(block)
+            continue
+        for text in _texts(lead_in, [*rows.values()]):
+            yield heading, text
+        lead_in, rows = None if is_heading else block, {}
+        if block and is_heading:
+            heading = clean_text(block.text).strip(" #\u00b6")
 
 
-@dataclass(slots=True)
-class _PassageReader:
-    """Takes blocks in order and joins each list or table to its lead-in."""
+def _texts(lead_in: PageBlock | None, rows: Sequence[Sequence[PageBlock]]) -> Iterator[str]:
+    """A paragraph and the list below it; one text if the paragraph introduces the list."""
+    listed = "; ".join(" ".join(block.text for block in row) for row in rows)
+    if lead_in and rows and lead_in.text.endswith(":"):
+        yield f"{lead_in.text} {listed}"
+        return
+    if lead_in and _is_text(lead_in):
+        yield lead_in.text
+    if not _is_linked([block for row in rows for block in row]):
+        yield listed
 
-    page: PageBlocks
-    items: list[int]
-    passages: list[_HeadedText] = field(default_factory=list)
-    _heading: str = ""
-    _lead_in: PageBlock | None = None
-    _list: dict[int, list[PageBlock]] = field(default_factory=dict)
-    """The blocks of each item or row that follows the lead-in."""
 
-    def add_block(self, block: PageBlock) -> None:
-        """Add *block* to the open passage, ending that first if *block* does not belong to it."""
-        if block.tag in HEADING_TAGS:
-            self.close()
-            self._heading = clean_text(block.text).strip(" #\u00b6")
-        elif item := self.items[block.element]:
-            self._list.setdefault(item, []).append(block)
-        else:
-            self.close()
-            self._lead_in = block
-
-    def close(self) -> None:
-        """Close the open passage: a paragraph, a list, or both."""
-        lead_in, items = self._lead_in, list(self._list.values())
-        self._lead_in, self._list = None, {}
-        listed = "; ".join(" ".join(block.text for block in blocks) for blocks in items)
-        if lead_in is not None and items and lead_in.text.endswith(":"):
-            self._add(f"{lead_in.text} {listed}")
-            return
-        if lead_in is not None and _is_text(lead_in):
-            self._add(lead_in.text)
-        if not _is_linked([block for blocks in items for block in blocks]):
-            self._add(listed)
-
-    def _add(self, text: str) -> None:
-        text = shorten_words(clean_text(text[:_MAX_CHARACTERS]))
-        words = text.count(" ") + 1
-        if words > MAX_WORDS:
-            self.passages += _joined((self._heading, piece) for piece in _pieces(text))
-        elif words >= _MIN_WORDS:
-            self.passages.append((self._heading, text))
+def _cut(heading: str, text: str) -> Iterable[PagePassage]:
+    """The passages of *text*; none if it is only a label."""
+    text = shorten_words(clean_text(text[:_MAX_CHARACTERS]))
+    words = text.count(" ") + 1
+    if words > MAX_WORDS:
+        return _joined(PagePassage(heading, piece) for piece in _pieces(text))
+    return [PagePassage(heading, text)] if words >= _MIN_WORDS else []
 
 
 def _is_linked(blocks: Sequence[PageBlock]) -> bool:
     characters = sum(len(block.text) for block in blocks)
-    return (
-        bool(blocks)
-        and sum(block.link_characters for block in blocks) >= _MAX_LINK_SHARE * characters
-    )
+    linked = sum(block.link_characters for block in blocks)
+    return bool(blocks) and linked >= _MAX_LINK_SHARE * characters
 
 
 def _is_text(block: PageBlock) -> bool:
     """Whether *block* belongs to the text, even if too short to be its lead."""
-    text = block.text
-    is_ended = text.endswith(_ENDS)
-    if not is_ended and (block.word_count < _MIN_WORDS_UNENDED or _is_linked([block])):
-        return False
-    if block.tag == "pre":
-        return False
-    return not (block.word_count < 25 and has_non_prose_opening(text)) and not (
-        block.word_count < 60 and is_boilerplate(text)
-    )
+    text, words = block.text, block.word_count
+    is_ended = text.endswith(_ENDS) or (words >= _MIN_WORDS_UNENDED and not _is_linked([block]))
+    is_junk = (words < 25 and has_non_prose_opening(text)) or (words < 60 and is_boilerplate(text))
+    return is_ended and block.tag != "pre" and not is_junk
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -149,21 +129,19 @@ def _pieces(text: str) -> Iterator[str]:
                 yield " ".join(words[start : start + MAX_WORDS])
 
 
-def _joined(texts: Iterable[_HeadedText]) -> Iterator[_HeadedText]:
+def _joined(texts: Iterable[PagePassage]) -> Iterator[PagePassage]:
     """Yield *texts*, neighbours joined up to `MAX_WORDS` words under the first one's heading."""
-    first, open_text, open_words = "", "", 0
+    first, parts, size = "", list[str](), 0
     for heading, text in texts:
         words = text.count(" ") + 1
-        if open_words and open_words + words > MAX_WORDS:
-            yield first, open_text
-            open_words = 0
-        if not open_words:
-            first, open_text = heading, text
-        else:
-            open_text += f" {text}"
-        open_words += words
-    if open_words:
-        yield first, open_text
+        if parts and size + words > MAX_WORDS:
+            yield PagePassage(first, " ".join(parts))
+            parts, size = [], 0
+        first = first if parts else heading
+        parts.append(text)
+        size += words
+    if parts:
+        yield PagePassage(first, " ".join(parts))
 
 
 MAX_WORD_CHARACTERS = 100

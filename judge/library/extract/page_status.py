@@ -7,8 +7,8 @@ an article about withdrawn guidance is not withdrawn.
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
+from typing import NamedTuple
 
 from judge.library.extract.lead_paragraph import Content
 from judge.library.extract.page_blocks import HEADING_TAGS, PageBlock
@@ -36,8 +36,7 @@ _LABEL = re.compile(rf"(?:{_SUBJECT} |this )?applies (?:to|in):?$")
 """A label whose places follow on the next lines."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Notes:
+class _Notes(NamedTuple):
     """Patterns of lines that say where a page applies."""
 
     applies: re.Pattern[str]
@@ -139,30 +138,25 @@ def nations_of(line: str, names: RegionNames) -> tuple[str, ...]:
 
 def is_withdrawn(content: Content, head_title: str) -> bool:
     """Whether the title or a note near it says that the page is withdrawn."""
-    if _WITHDRAWN_TITLE.match(head_title.lower()):
-        return True
-    title = content.heading.order if content.heading else -9
-    return any(_says_withdrawn(content, block, title) for block in _around_title(content))
+    says_so = functools.partial(_says_withdrawn, content)
+    return bool(_WITHDRAWN_TITLE.match(head_title.lower())) or any(
+        map(says_so, _around_title(content))
+    )
 
 
-def _says_withdrawn(content: Content, block: PageBlock, title: int) -> bool:
-    line = _folded(block.text)
-    if block.order == title:
+def _says_withdrawn(content: Content, block: PageBlock) -> bool:
+    line, distance = _folded(block.text), block.order - content.title
+    if content.heading and distance == 0:
         return _WITHDRAWN_TITLE.match(line) is not None
-    if abs(block.order - title) <= _TAG_REACH and _WITHDRAWN_TAG.match(line):
+    if content.heading and abs(distance) <= _TAG_REACH and _WITHDRAWN_TAG.match(line):
         return True
-    if block.tag in HEADING_TAGS and _WITHDRAWN_HEADING.match(line):
-        return True
-    return _WITHDRAWN.match(line) is not None and not _is_in_text(content, block)
-
-
-def _is_in_text(content: Content, block: PageBlock) -> bool:
-    """Whether *block* is a paragraph of the text: prose precedes it in the same element."""
     if block.tag in HEADING_TAGS:
-        return False
+        return bool(_WITHDRAWN_HEADING.match(line) or _WITHDRAWN.match(line))
+    # Where prose precedes it in the same element, it is a paragraph of the text.
     parents = content.page.parents
-    others = (b for b in content.prose if content.title < b.order < block.order)
-    return any(parents[b.element] == parents[block.element] for b in others)
+    before = (b for b in content.prose if content.title < b.order < block.order)
+    is_in_text = any(parents[b.element] == parents[block.element] for b in before)
+    return _WITHDRAWN.match(line) is not None and not is_in_text
 
 
 def _around_title(content: Content) -> Iterator[PageBlock]:

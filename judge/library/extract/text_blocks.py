@@ -1,13 +1,18 @@
-"""What every reader returns, and the readers of plain text and of the text of a PDF."""
+"""What every reader returns, plain text and PDFs as blocks, and blocks -> passages.
+
+Passages have about 200 words and end at natural boundaries. Nothing is lost: together, those of a
+document hold every word of its blocks.
+"""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Literal, NamedTuple
 
 from judge.text.english import sentences
-from judge.types.search import PdfText
+from judge.types.search import Passage, PdfText
 
 MAX_TITLE = 160
 """Characters of the longest line that may be the title of a plain text."""
@@ -68,14 +73,12 @@ def split_lines(text: str) -> list[str]:
 
 def paragraphs(lines: Sequence[str], *, first: int = 0, **traits: object) -> Iterator[TextBlock]:
     """Each run of nonblank lines from line *first* on, as a block with the fields *traits*."""
-    start: int | None = None
+    start = first
     for at in range(first, len(lines) + 1):
-        is_blank = at == len(lines) or not lines[at].strip()
-        if is_blank and start is not None:
-            yield block_of(lines, start, at, **traits)
-            start = None
-        elif not is_blank and start is None:
-            start = at
+        if at == len(lines) or not lines[at].strip():
+            if start < at:
+                yield block_of(lines, start, at, **traits)
+            start = at + 1
 
 
 def block_of(lines: Sequence[str], start: int, end: int, **traits: object) -> TextBlock:
@@ -126,3 +129,131 @@ def _title(blocks: Sequence[TextBlock]) -> str | None:
 def _may_be_title(line: str) -> bool:
     is_short = len(line) <= MAX_TITLE and any(c.isalpha() for c in line)
     return is_short and line[-1] not in ",;:!"
+
+
+TARGET_WORDS = 200
+"""Words of a passage, as required: two or three paragraphs."""
+
+MAX_WORDS = 300
+"""Words of the longest block that is not split."""
+
+MIN_CODE_WORDS = 30
+"""Words; shorter definitions share a passage with the next one."""
+
+_CHARACTERS_A_WORD = 8
+"""English has 6 with the space; longer ones, as in Chinese or minified code, count as several."""
+
+_PIECE = re.compile(rf"\s*\S{{1,{TARGET_WORDS * _CHARACTERS_A_WORD}}}|\s+")
+"""A word with the white space before it, or a part of a long word."""
+
+_RUNS_ON = re.compile(r"[^\s.!?:;|]\n\s*[a-z(]")
+"""The end of a line within a sentence."""
+
+
+_UNSEEN = dict.fromkeys((0xAD, 0x200B, 0x2060, 0xFEFF))
+"""Characters that only say where a line may end: they would hide a word from who looks for it."""
+
+
+def split_passages(document: DocumentText, template: Passage) -> tuple[Passage, ...]:
+    """The passages of *document*, in order; *template* has the fields that they share."""
+    return tuple(
+        replace(
+            template,
+            position=position,
+            text=_joined(blocks).translate(_UNSEEN),
+            chapter=_nearest(blocks, "chapter") or template.chapter,
+            section=_nearest(blocks, "section"),
+            language=document.language,
+            start_line=blocks[0].start_line,
+            end_line=blocks[-1].end_line,
+        )
+        for position, blocks in enumerate(_grouped_blocks(document.blocks))
+    )
+
+
+def size(text: str) -> int:
+    """The length of *text* in words, or in units of _CHARACTERS_A_WORD if those are more."""
+    return max(len(text.split()), len(text) // _CHARACTERS_A_WORD)
+
+
+def _grouped_blocks(blocks: Sequence[TextBlock]) -> Iterator[list[TextBlock]]:
+    """The blocks of each passage: a new one where one should begin, or where there is no room."""
+    group: list[TextBlock] = []
+    words, has_body = 0, False
+    for whole in blocks:
+        for block, more in _split_block(whole):
+            is_enough = words >= MIN_CODE_WORDS if block.is_code else has_body
+            is_full = has_body and words + more > TARGET_WORDS
+            if group and (is_full or (block.starts_passage and is_enough)):
+                yield group
+                group, words, has_body = [], 0, False
+            group.append(block)
+            words += more
+            has_body = has_body or not block.is_heading
+    if group:
+        yield group
+
+
+def _nearest(blocks: Sequence[TextBlock], kind: Literal["section", "chapter"]) -> str | None:
+    """The heading nearest to the text: the last one, if the passage begins with several."""
+    body = next((block for block in blocks if not block.is_heading), blocks[-1])
+    named: Iterator[str | None] = (getattr(block, kind) for block in (body, *blocks))
+    return next(filter(None, named), None)
+
+
+def _joined(blocks: Sequence[TextBlock]) -> str:
+    """The texts with the newlines that separate them in the document, 3 at most."""
+    parts = [blocks[0].text]
+    for before, block in pairwise(blocks):
+        lines = block.start_line - before.end_line
+        parts += ["\n" * min(lines, 3) if lines else " ", block.text]
+    return "".join(parts)
+
+
+def _split_block(block: TextBlock) -> Iterator[tuple[TextBlock, int]]:
+    """*block*, or its pieces of at most about TARGET_WORDS words if it is too long; with sizes."""
+    words = size(block.text)
+    if words <= MAX_WORDS:
+        yield block, words
+        return
+    line, starts_passage = block.start_line, block.starts_passage
+    for text in _joined_pieces(_pieces(block)):
+        if shown := text.strip("\n") if text.strip() else "":
+            start = line + text[: text.index(shown)].count("\n")
+            piece = block._replace(
+                text=shown,
+                start_line=start,
+                end_line=start + shown.count("\n"),
+                starts_passage=starts_passage,
+                is_heading=False,
+            )
+            yield piece, size(shown)
+            starts_passage = False
+        line += text.count("\n")
+
+
+def _joined_pieces(pieces: Iterable[str]) -> Iterator[str]:
+    """*pieces* joined to texts of at most TARGET_WORDS words."""
+    group, words = "", 0
+    for piece in pieces:
+        more = size(piece)
+        if group and words + more > TARGET_WORDS:
+            yield group
+            group, words = "", 0
+        group += piece
+        words += more
+    yield group
+
+
+def _pieces(block: TextBlock) -> Iterator[str]:
+    """The sentences of prose, or the lines of anything else; long ones word by word.
+
+    Joined they are the block's text.
+    """
+    text, ends = block.text, block.text.count("\n")
+    wholes = text.splitlines(keepends=True)
+    if not block.is_code and 3 * len(_RUNS_ON.findall(text)) >= ends:
+        starts = [0, *(span.start for span in sentences(text)[1:]), len(text)]
+        wholes = [text[start:end] for start, end in pairwise(starts)]
+    for whole in wholes:
+        yield from [whole] if size(whole) <= TARGET_WORDS else _PIECE.findall(whole)

@@ -14,6 +14,7 @@ from typing import Literal
 
 from judge.errors import EmbedderUnavailable, InvalidRequest, UnreadableDocument
 from judge.library.extract.document_reader import (
+    BINARY_KINDS,
     MAX_BYTES,
     DocumentMetadata,
     check_collection,
@@ -266,7 +267,7 @@ class _IndexingRun:
     def _read(self, task: IndexingTask, read_pdf: PdfReader) -> ReadResult:
         try:
             content = self.indexer.files.read(task.file.location, max_bytes=MAX_BYTES)
-            if is_binary(content) and task.meta.effective_kind not in {"pdf", "foreign"}:
+            if is_binary(content) and task.meta.effective_kind not in BINARY_KINDS:
                 return "binary"
             if is_blank(content):
                 return "empty"

@@ -135,8 +135,7 @@ def requests_of(catalog: SourceCatalog) -> list[SnippetRequest]:
 
 def _counted(read: tuple[SnippetRequest, PageRecord]) -> tuple[PageKey, LibraryPage]:
     request, record = read
-    passages = tuple((passage.heading, passage.text) for passage in record.passages)
-    page = _candidate(request, record.text, passages)
+    page = _candidate(request, record.text, record.passages)
     return request.key, LibraryPage(count_terms(page), record)
 
 

@@ -120,7 +120,9 @@ def compile_candidates(pages: Iterable[PageTerms], thesaurus: Thesaurus) -> Cand
     """An index over *pages*, whose order breaks ties."""
     pages = tuple(pages)
     frequencies = Counter(stem for page in pages for stem in page.stems)
-    idfs = {stem: _scaled_idf(count, len(pages)) for stem, count in frequencies.items()}
+    assumed = max(len(pages), PRIOR_PAGES)
+    scale = MAX_IDF / idf(0, assumed)
+    idfs = {stem: scale * idf(count, assumed) for stem, count in frequencies.items()}
     gains: dict[str | int, dict[int, float]] = {stem: {} for stem in idfs}
     titled: dict[str, dict[int, float]] = {}
     for number, page in enumerate(pages):
@@ -129,33 +131,22 @@ def compile_candidates(pages: Iterable[PageTerms], thesaurus: Thesaurus) -> Cand
         for stem, value in page.title.items():
             titled.setdefault(stem, {})[number] = TITLE_WEIGHT * idfs[stem] * value
     for entry, (_, official) in enumerate(thesaurus.entries):
-        parts = [part.get(stem, {}) for stem in official for part in (gains, titled)]
+        total: Counter[int] = Counter()
+        for stem in official:
+            total.update(gains.get(stem, {}))
+            total.update(titled.get(stem, {}))
         total_idf = sum(idfs.get(stem, MAX_IDF) for stem in official)
-        gains[entry] = _squared(_summed(parts), total_idf)
+        gains[entry] = _squared(total, total_idf)
     return CandidateIndex(pages, thesaurus, idfs, gains)
 
 
-def _scaled_idf(frequency: int, pages: int) -> float:
-    """BM25's inverse document frequency as a share of its maximum, times MAX_IDF."""
-    pages = max(pages, PRIOR_PAGES)
-    return MAX_IDF * idf(frequency, pages) / idf(0, pages)
-
-
-def _summed(parts: Iterable[Mapping[int, float]]) -> dict[int, float]:
-    total: dict[int, float] = {}
-    for part in parts:
-        for number, gain in part.items():
-            total[number] = total.get(number, 0.0) + gain
-    return total
-
-
-def _squared(gains: dict[int, float], total_idf: float) -> dict[int, float]:
+def _squared(gains: Mapping[int, float], total_idf: float) -> dict[int, float]:
     """*gains* squared, scaled so that the best one hardly changes.
 
     Most pages with some of an entry's words, of *total_idf*, mention its subject in passing.
     """
     if not gains:
-        return gains
+        return {}
     boost = min(max(math.sqrt(FULL_IDF / total_idf), 1.0), MAX_BOOST)
     scale = boost / max(gains.values())
     return {number: gain * gain * scale for number, gain in gains.items()}

@@ -6,7 +6,7 @@ of the detected domain gets a bonus. docs/quality.md tells what each part brings
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import mul
 from types import MappingProxyType
@@ -16,7 +16,7 @@ from judge.library.dispute import Dispute
 from judge.library.rank.candidate_index import CandidateIndex, CandidatePage, PageTerms
 from judge.text.english import STOP_WORDS, stems
 from judge.types.requests import DEFAULT_DOMAIN
-from judge.vocabulary.thesaurus import Thesaurus, find_phrases
+from judge.vocabulary.thesaurus import find_phrases
 from judge.vocabulary.word_vectors import load_word_vectors
 
 QUERY_FACTOR = 2.5
@@ -25,14 +25,8 @@ QUERY_FACTOR = 2.5
 SINGLE_WORD_FACTOR = 0.7
 """Weight of a lay phrase of one word, which more often means something else."""
 
-STRONGEST_WORDS = 25
-"""Words of a dispute that are searched for; more of them cost time and find nothing."""
-
 VECTOR_FACTOR = 50.0
 """Score for a text vector equal to the dispute's; relevant pages mostly have 0.2 to 0.5 of it."""
-
-COMPARED_PAGES = 40
-"""Pages whose text vectors are compared, the best by words: comparing 400 takes 2 ms a dispute."""
 
 SAME_DOMAIN_FACTOR = 1.35
 """Score factor for a page of the detected domain: a strong hint, not a filter."""
@@ -65,14 +59,14 @@ class CandidateReason:
 
 @dataclass(frozen=True, slots=True)
 class QueryTerms:
-    """What a dispute is searched by: stems and thesaurus entries with their weights.
+    """What a dispute is searched by.
 
-    `passage_weights` has the stems again, with the official ones, times their IDF; `shown` the word
-    or phrase behind each term, for explanations.
+    `weights` are of its stems and thesaurus entries, `in_passages` of its stems and official ones;
+    `shown` has the word or phrase behind each term, for explanations.
     """
 
     weights: Mapping[str | int, float]
-    passage_weights: Mapping[str, float]
+    in_passages: Mapping[str, float]
     text_vector: Sequence[float]
     shown: Mapping[str | int, str]
 
@@ -97,49 +91,34 @@ class Candidate:
 
 def read_query_terms(index: CandidateIndex, dispute: Dispute) -> QueryTerms:
     """The words of *dispute* and the thesaurus entries of its phrases."""
-    words: dict[str, float] = {}
-    entries: dict[int, float] = {}
-    shown: dict[str | int, str] = {}
+    thesaurus = index.thesaurus
+    weights: Counter[str | int] = Counter()
     official: dict[str, float] = {}
-    for text, factor in ((dispute.query, QUERY_FACTOR), (dispute.context.beginning, 1.0)):
-        for word, times in Counter(text.words).items():
-            [stem] = stems([word])
-            if stem in index.idfs and _is_searched(index.thesaurus, word):
-                words[stem] = words.get(stem, 0.0) + factor * times
+    shown: dict[str | int, str] = {}
+    texts = ((dispute.query.words, QUERY_FACTOR), (dispute.context.beginning.words, 1.0))
+    for words, factor in texts:
+        for word, stem in zip(words, stems(words)):
+            is_telling = word not in STOP_WORDS and word not in thesaurus.storytelling
+            if stem in index.idfs and is_telling:
+                weights[stem] += factor  # type: ignore[assignment]
                 shown.setdefault(stem, word)
         heard: dict[int, float] = {}
-        for found in find_phrases(index.thesaurus, text.words):
-            entry, is_single = found.phrase.entry, len(found.phrase.stems) == 1
+        for found in find_phrases(thesaurus, words):
+            is_single = len(found.phrase.stems) == 1
             weight = factor * (SINGLE_WORD_FACTOR if is_single else 1.0)
-            heard[entry] = max(heard.get(entry, 0.0), weight)
-            shown.setdefault(entry, found.phrase.shown)
+            heard[found.phrase.entry] = max(heard.get(found.phrase.entry, 0.0), weight)
+            shown.setdefault(found.phrase.entry, found.phrase.shown)
         for entry, weight in heard.items():
-            entries[entry] = entries.get(entry, 0.0) + weight
-            for stem in index.thesaurus.entries[entry].official:
+            weights[entry] += weight  # type: ignore[assignment]
+            for stem in thesaurus.entries[entry].official:
                 official[stem] = max(official.get(stem, 0.0), weight)
-    by_strength = sorted(words, key=lambda stem: words[stem] * index.idfs[stem], reverse=True)
-    strongest = {stem: words[stem] for stem in by_strength[:STRONGEST_WORDS]}
-    weights: dict[str | int, float] = {}
-    weights.update(strongest.items())
-    weights.update(entries.items())
-    in_passages = Counter(strongest)
-    in_passages.update({stem: w for stem, w in official.items() if stem in index.idfs})
-    texts = (_content_stems(text.words) for text in (dispute.query, dispute.context.beginning))
-    return QueryTerms(
-        weights=weights,
-        passage_weights={stem: weight * index.idfs[stem] for stem, weight in in_passages.items()},
-        text_vector=load_word_vectors().text_vector(*texts),
-        shown=shown,
-    )
-
-
-def _content_stems(words: Iterable[str]) -> list[str]:
-    return stems(word for word in words if word not in STOP_WORDS)
-
-
-def _is_searched(thesaurus: Thesaurus, word: str) -> bool:
-    """Whether *word* says something about a subject."""
-    return not (word in STOP_WORDS or word in thesaurus.storytelling or word.isdigit())
+    in_passages = {
+        stem: (weights[stem] + official.get(stem, 0.0)) * index.idfs[stem]
+        for stem in dict.fromkeys((*weights, *official))
+        if isinstance(stem, str) and stem in index.idfs
+    }
+    content = (stems(w for w in words if w not in STOP_WORDS) for words, _ in texts)
+    return QueryTerms(weights, in_passages, load_word_vectors().text_vector(*content), shown)
 
 
 def rank_candidates(
@@ -165,30 +144,25 @@ def rank_candidates(
         for number, gain in index.gains[key].items():
             scores[number] += weight * gain
     numbers = range(len(scores)) if wanted is None else wanted
-    if has_threshold:
-        for number in sorted(numbers, key=scores.__getitem__, reverse=True)[:COMPARED_PAGES]:
-            scores[number] += _similarity(terms, index.pages[number])
     for number in numbers:
-        page = index.pages[number].page
-        scores[number] += NEAREST * similarities.get(page.url, 0.0)
-        scores[number] *= _domain_factor(page, domain)
+        page = index.pages[number]
+        if has_threshold:
+            cosine = sum(map(mul, terms.text_vector, page.text_vector))
+            scores[number] += VECTOR_FACTOR * cosine
+        scores[number] += NEAREST * similarities.get(page.page.url, 0.0)
+        scores[number] *= _domain_factor(page.page, domain)
     least = THRESHOLD if has_threshold else 0.0
     best = sorted(numbers, key=scores.__getitem__, reverse=True)[:limit]
     return tuple(
         Candidate(
             page=index.pages[number].page,
-            passages=_best_passages(index.pages[number], terms.passage_weights),
+            passages=_best_passages(index.pages[number], terms.in_passages),
             score=scores[number],
             reasons=_reasons(index, terms, number, domain, scores[number]),
         )
         for number in best
         if scores[number] > 0 and scores[number] >= least
     )
-
-
-def _similarity(terms: QueryTerms, page: PageTerms) -> float:
-    cosine: float = sum(map(mul, terms.text_vector, page.text_vector))
-    return VECTOR_FACTOR * cosine
 
 
 def _domain_factor(page: CandidatePage, domain: str) -> float:
@@ -215,18 +189,16 @@ def _reasons(
     index: CandidateIndex, terms: QueryTerms, number: int, domain: str, score: float
 ) -> tuple[CandidateReason, ...]:
     """The parts of the *score* of one page, greatest first."""
-    reasons = list(_matches(index, terms, number))
+    reasons = [
+        CandidateReason(
+            "word" if isinstance(key, str) else "thesaurus", terms.shown[key], weight * gain
+        )
+        for key, weight in terms.weights.items()
+        if (gain := index.gains[key].get(number))
+    ]
     factor = _domain_factor(index.pages[number].page, domain)
     meaning = score / factor - sum(reason.score for reason in reasons)
     reasons.append(CandidateReason("meaning", "its subject", meaning))
     if factor > 1:
         reasons.append(CandidateReason("domain", domain, score - score / factor))
     return tuple(sorted(reasons, key=lambda reason: -reason.score))
-
-
-def _matches(index: CandidateIndex, terms: QueryTerms, number: int) -> Iterator[CandidateReason]:
-    """What each stem and entry of *terms* adds to the score of one page."""
-    for key, weight in terms.weights.items():
-        if gain := index.gains[key].get(number):
-            kind: Literal["word", "thesaurus"] = "word" if isinstance(key, str) else "thesaurus"
-            yield CandidateReason(kind, terms.shown[key], weight * gain)

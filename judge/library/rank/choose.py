@@ -8,18 +8,21 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from judge.library.dispute import Dispute
+from judge.library.extract.page_passages import cut_text
 from judge.library.pages.approved_pages import IndexedPages, LibraryPage, PageLibrary
 from judge.library.pages.page_records import PageKey, SnippetRequest
 from judge.library.rank.candidate_index import CandidatePage
 from judge.library.rank.candidates import NO_SIMILARITIES, Candidate, rank_candidates
-from judge.library.rank.reference_text import reference_text
 from judge.types.references import Snippet
+
+SEPARATOR = " … "
+"""Between parts of a page that do not follow one another."""
 
 
 class ChosenPage(NamedTuple):
     """A page to retrieve and its ranking, which is by title and topics while its text is unknown.
 
-    `candidate` is None when nothing of them matched, `digest` that of the known text.
+    `candidate` is None when nothing of them matched; `digest` identifies the known text.
     """
 
     request: SnippetRequest
@@ -54,25 +57,27 @@ def choose_pages(
     *nations* count, without any all of them. *similarities* is explained at `rank_candidates`.
     """
     limit = indexed.catalog.retrieval.references
-    read, unread = _usable_pages(indexed, domain, nations)
+    usable = _usable_pages(indexed, domain, nations)
+    read = [number for number in usable if indexed.pages[number][1].record]
+    unread = [number for number in usable if not indexed.pages[number][1].record]
+
+    def chosen(candidate: Candidate) -> ChosenPage:
+        request, page = indexed.by_key[_key(candidate.page)]
+        return ChosenPage(request, candidate, page.digest)
+
     relevant = rank_candidates(
         indexed.index, dispute, domain, limit=limit, wanted=read, similarities=similarities
     )
-    chosen = []
-    for candidate in relevant:
-        request, page = indexed.by_key[_key(candidate.page)]
-        chosen.append(ChosenPage(request, candidate, page.digest))
-    if unread and len(chosen) < limit:
+    pages = [*map(chosen, relevant)]
+    if unread and len(pages) < limit:
         likely = rank_candidates(
-            indexed.index, dispute, domain,
-            limit=limit, wanted=sorted(unread), has_threshold=False,
-        )  # fmt: skip
-        matched = [ChosenPage(indexed.by_key[_key(c.page)][0], c) for c in likely]
+            indexed.index, dispute, domain, limit=limit, wanted=unread, has_threshold=False
+        )
+        known = {_key(candidate.page) for candidate in likely}
         others = (indexed.pages[number][0] for number in unread)
-        known = {page.request.key for page in matched}
-        chosen += matched
-        chosen += [ChosenPage(o) for o in others if o.domain == domain and o.key not in known]
-    return tuple(chosen[:limit])
+        pages += map(chosen, likely)
+        pages += [ChosenPage(o) for o in others if o.domain == domain and o.key not in known]
+    return tuple(pages[:limit])
 
 
 def offer_pages(
@@ -88,35 +93,70 @@ def offer_pages(
 
     All are ranked again if the text of any has changed since it was chosen.
     """
-    by_key = {chosen.request.key: (chosen, snippet) for chosen, snippet in retrieved}
-    pages = {key: library.page(chosen.request, s.text) for key, (chosen, s) in by_key.items()}
+    by_key = {
+        chosen.request.key: (chosen, snippet, library.page(chosen.request, snippet.text))
+        for chosen, snippet in retrieved
+    }
     ranked = [chosen.candidate for chosen, _ in retrieved if chosen.candidate]
-    if any(not c.is_read or c.digest != pages[c.request.key].digest for c, _ in retrieved):
-        usable = [
-            pages[key]
-            for key, (chosen, _) in by_key.items()
-            if _is_usable(chosen.request, pages[key], nations)
-        ]
+    if any(not c.digest or c.digest != page.digest for c, _, page in by_key.values()):
+        usable = [p for c, _, p in by_key.values() if _is_usable(c.request, p, nations)]
         index = library.compiled(usable)
         ranked = list(
             rank_candidates(index, dispute, domain, limit=len(usable), similarities=similarities)
         )
     offered = []
     for candidate in ranked:
-        chosen, snippet = by_key[_key(candidate.page)]
-        request, settings = chosen.request, chosen.request.settings
+        chosen, snippet, page = by_key[_key(candidate.page)]
+        settings = chosen.request.settings
         text = reference_text(snippet.text, candidate, settings.passages, settings.max_words)
-        nations_of_page = _nations(request, pages[request.key])
-        offered.append(
-            OfferedPage(replace(snippet, text=text), nations_of_page, candidate.fits_clearly)
-        )
+        snippet = replace(snippet, text=text)
+        offered.append(OfferedPage(snippet, _nations(chosen.request, page), candidate.fits_clearly))
     return tuple(offered)
 
 
-def _usable_pages(
-    indexed: IndexedPages, domain: str, nations: frozenset[str]
-) -> tuple[list[int], list[int]]:
-    """The numbers of the pages that may be offered: those with known text, and the others.
+def reference_text(lead: str, candidate: Candidate, passages: int, max_words: int) -> str:
+    """*lead* and the best *passages* of the candidate, in the page's order, joined by ` … `.
+
+    With more than one, each is filled up to *max_words* with what follows and precedes it under the
+    same heading, since what answers a question often stands beside the words that found it.
+    """
+    told = [text for _, text in candidate.page.passages]
+    is_lead = [
+        cut_text(text, max_words).removesuffix("...") in lead
+        or bool(lead and lead.removesuffix("...") in text)
+        for text in told
+    ]
+    taken: set[int] = set()
+    windows: list[range] = []
+    for number in candidate.passages:
+        if len(windows) < passages and number not in taken and not is_lead[number]:
+            window = _window(candidate, number, taken, max_words) if passages > 1 else [number]
+            windows.append(range(min(window), max(window) + 1))
+            taken.update(window)
+    windows.sort(key=lambda window: window.start)
+    texts = (" ".join(told[at] for at in window if not is_lead[at]) for window in windows)
+    return SEPARATOR.join(filter(None, [lead, *(cut_text(text, max_words) for text in texts)]))
+
+
+def _window(candidate: Candidate, number: int, taken: set[int], max_words: int) -> Sequence[int]:
+    """*number* and its free neighbours under the same heading, as many as *max_words* allow."""
+    passages = candidate.page.passages
+    window = [number]
+    words = len(passages[number][1].split())
+    for step in (1, -1):
+        at = number + step
+        while 0 <= at < len(passages) and at not in taken:
+            heading, text = passages[at]
+            words += len(text.split())
+            if heading != passages[number][0] or words > max_words:
+                break
+            window.append(at)
+            at += step
+    return window
+
+
+def _usable_pages(indexed: IndexedPages, domain: str, nations: frozenset[str]) -> list[int]:
+    """The numbers of the pages that may be offered, in order.
 
     Each page is there once; one in two domains as configured in *domain*.
     """
@@ -127,8 +167,7 @@ def _usable_pages(
         is_first = text not in first or request.domain == domain
         if is_first and _is_usable(request, page, nations):
             first[text] = number
-    read = sorted(number for number in first.values() if indexed.pages[number][1].digest)
-    return read, [number for number in first.values() if not indexed.pages[number][1].digest]
+    return sorted(first.values())
 
 
 def _is_usable(request: SnippetRequest, page: LibraryPage, nations: frozenset[str]) -> bool:

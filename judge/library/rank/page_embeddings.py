@@ -55,24 +55,27 @@ class PageEmbeddings:
         """Get a vector for each page of *indexed*; only one process at a time computes them."""
         texts: dict[str, str] = {}
         for _, page in indexed.pages:
-            if page.digest:
+            if page.record:
                 text = _embedded_text(page.terms.page)
                 self._digests[page.terms.page.url] = digest = self._digest(text)
                 texts[digest] = text
         self._vectors = {d: vector for d, vector in self._vectors.items() if d in texts}
         missing = [digest for digest in texts if digest not in self._vectors]
         values = await self.cache.get_many([_key(digest) for digest in missing]) if missing else []
-        known = {d: vector for d, value in zip(missing, values) if (vector := _decoded(value))}
-        self._vectors |= known
+        self._vectors |= {d: v for d, value in zip(missing, values) if (v := _decoded(value))}
+        missing = [digest for digest in missing if digest not in self._vectors]
         token = uuid4().hex
-        if known.keys() >= set(missing) or not await self.lock.acquire(
-            "vectors", token, LOCK_TTL_S
-        ):
+        if not missing or not await self.lock.acquire("vectors", token, LOCK_TTL_S):
             return
         try:
-            await self._embed(
-                [(digest, texts[digest]) for digest in missing if digest not in known]
-            )
+            for start in range(0, len(missing), BATCH_SIZE):
+                digests = missing[start : start + BATCH_SIZE]
+                raw = await self.embedder.embed_passages([texts[digest] for digest in digests])
+                vectors = dict(zip(digests, map(_normalised, raw)))
+                self._vectors |= vectors
+                await self.cache.put_many(
+                    {_key(d): (_encoded(v), TTL_S) for d, v in vectors.items()}
+                )
         except EmbedderUnavailable as error:
             self._note(error)
         finally:
@@ -101,15 +104,6 @@ class PageEmbeddings:
 
     def _digest(self, text: str) -> str:
         return blake2b(f"{self.embedder.name}\n{text}".encode(), digest_size=16).hexdigest()
-
-    async def _embed(self, texts: Sequence[tuple[str, str]]) -> None:
-        """Embed *texts*, given with their digests, and store each batch at once."""
-        for start in range(0, len(texts), BATCH_SIZE):
-            digests, batch = zip(*texts[start : start + BATCH_SIZE])
-            raw = await self.embedder.embed_passages(batch)
-            vectors = dict(zip(digests, map(_normalised, raw)))
-            self._vectors |= vectors
-            await self.cache.put_many({_key(d): (_encoded(v), TTL_S) for d, v in vectors.items()})
 
     def _note(self, error: Exception) -> None:
         self.journal.note("pages.words_only", error=type(error).__name__)

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from judge.errors import BadScope, MissingValue
-from judge.library.scopes.periods import parse_period
 from judge.library.scopes.scopes import (
     KINDS,
     KINDS_WITH_STAR,
@@ -26,8 +25,9 @@ from judge.library.scopes.scopes import (
     any_of,
     complement,
     nearest_name,
+    parse_period,
 )
-from judge.types.search import EVERYWHERE, Clause, Scope, ScopeKind, fold_name, folder_path
+from judge.types.search import EVERYWHERE, Clause, Scope, fold_name, folder_path
 
 MAX_DEPTH = 8
 """Nesting levels of a scope; what is outside of all brackets is the first. Limited, since functions
@@ -72,21 +72,6 @@ class ParsedScope:
 
 
 @dataclass(frozen=True, slots=True)
-class _Mention:
-    """`@kind:value,value` at offset *start*; for `@*` the kind is `*` and there are no values."""
-
-    kind: str
-    is_excluded: bool
-    start: int
-    values: tuple[str, ...] = ()
-
-    @property
-    def text(self) -> str:
-        """The mention without its values, for messages."""
-        return f"{'-' if self.is_excluded else ''}@{self.kind}"
-
-
-@dataclass(frozen=True, slots=True)
 class _Item:
     """A word or sign, or a mention or bracket with its `scope`, at `text[start:end]`."""
 
@@ -96,9 +81,12 @@ class _Item:
     scope: Scope | None = None
     depth: int = 0
     """How many brackets stand in one another here."""
-    is_open: bool = False
     is_bracket: bool = False
     """Whether it opens a bracket that may belong to the scope."""
+
+    @property
+    def is_open(self) -> bool:
+        return self.text.endswith("(")
 
     @property
     def operator(self) -> str:
@@ -153,8 +141,8 @@ def parse_mentions(text: str, now: datetime) -> list[_Item]:
     while token := _TOKEN.search(text, at):
         at = token.end()
         if token["kind"] or token["star"]:
-            mention, at = _read_mention(text, token)
-            items.append(_Item(token.start(), at, scope=_scope_of(mention, now)))
+            scope, at = _read_mention(text, token, now)
+            items.append(_Item(token.start(), at, scope=scope))
         elif token["close"] and opened:
             _close(text, items, opened.pop(), at)
         elif token["close"] and items and items[-1].scope:
@@ -163,12 +151,15 @@ def parse_mentions(text: str, now: datetime) -> list[_Item]:
             if glued := _GLUED.search(token["word"] or ""):
                 place = _place(token.start() + glued.start())
                 raise BadScope(f"There must be a space before {glued[0]!r} {place}. {SYNTAX}.")
-            is_open = token[0].endswith("(")
-            if is_open:
-                opened.append(len(items))
-            is_bracket = bool(token["bracket"])
-            items.append(_Item(token.start(), at, token[0], None, 0, is_open, is_bracket))
-    _check_closed(items, opened)
+            item = _Item(token.start(), at, token[0], is_bracket=bool(token["bracket"]))
+            opened += [len(items)] if item.is_open else []
+            items.append(item)
+    begins_scope = False
+    for number, item in reversed([*enumerate(items)]):
+        if not item.is_open:
+            begins_scope = item.scope is not None
+        elif begins_scope and item.is_bracket and number in opened:
+            raise BadScope(f"The bracket {_place(item.start)} is not closed. {SYNTAX}.")
     return items
 
 
@@ -190,17 +181,6 @@ def _close(text: str, items: list[_Item], first: int, end: int) -> None:
             raise BadScope(f"-(…) leaves nothing to search ({_place(bracket.start)}).", KINDS)
         scope = complement(scope)
     items[first:] = [_Item(bracket.start, end, scope=scope, depth=depth)]
-
-
-def _check_closed(items: Sequence[_Item], opened: Sequence[int]) -> None:
-    """Raise BadScope if one of the *opened* brackets begins a scope and is not closed."""
-    unclosed, begins_scope = set(opened), False
-    for number in reversed(range(len(items))):
-        item = items[number]
-        if not item.is_open:
-            begins_scope = item.scope is not None
-        elif begins_scope and number in unclosed and item.is_bracket:
-            raise BadScope(f"The bracket {_place(item.start)} is not closed. {SYNTAX}.")
 
 
 def _operators(items: Sequence[_Item], *, in_bracket: bool) -> list[_Item]:
@@ -236,29 +216,28 @@ def _joined(items: Sequence[_Item], operators: Sequence[_Item]) -> Scope:
     return any_of(scopes) if ors else all_of(*scopes)
 
 
-def _read_mention(text: str, token: re.Match[str]) -> tuple[_Mention, int]:
-    """The mention that begins with *token*, and the offset of its end."""
-    kind, at = (token["kind"] or STAR).lower(), token.end()
-    mention = _Mention(kind, bool(token["not"]), token.start())
+def _read_mention(text: str, token: re.Match[str], now: datetime) -> tuple[Scope, int]:
+    """The scope of the mention that begins with *token*, and the offset of its end."""
+    kind, at, place = (token["kind"] or STAR).lower(), token.end(), _place(token.start())
+    sign = "-" if token["not"] else ""
     values: list[str] = []
     while token["kind"]:
-        value, at = _read_value(text, at, mention)
-        written = text[mention.start : at].strip()[:80]
+        value, at = _read_value(text, at, f"{sign}@{kind}")
+        written = text[token.start() : at].strip()[:80]
         if not value.strip():
-            raise MissingValue(f"{written!r} lacks a value ({_place(mention.start)}).", kind)
+            raise MissingValue(f"{written!r} lacks a value ({place}).", kind)
         values.append(value.strip())
         if not _AFTER_QUOTED.match(text, at):
             raise BadScope(
-                f"{written!r} lacks a space or a comma after the closing quotation mark "
-                f"({_place(mention.start)})."
+                f"{written!r} lacks a space or a comma after the closing quotation mark ({place})."
             )
         if text[at : at + 1] != ",":
             break
         at += 1
-    return _Mention(kind, mention.is_excluded, mention.start, tuple(values)), at
+    return _scope_of(kind, values, place, now, is_excluded=bool(sign)), at
 
 
-def _read_value(text: str, at: int, mention: _Mention) -> tuple[str, int]:
+def _read_value(text: str, at: int, mention: str) -> tuple[str, int]:
     """The value at offset *at*, and the offset of its end; raises BadScope."""
     match = _VALUE.match(text, at)
     assert match is not None  # It matches an empty text.
@@ -268,7 +247,7 @@ def _read_value(text: str, at: int, mention: _Mention) -> tuple[str, int]:
         return match["curly"], match.end()
     value = match["plain"]
     if value[:1] in {'"', "“"}:
-        raise BadScope(f"{mention.text}: the quotation mark that opens {_place(at)} is not closed.")
+        raise BadScope(f"{mention}: the quotation mark that opens {_place(at)} is not closed.")
     if text[match.end() : match.end() + 1] != ",":
         bare = value.rstrip(_PROSE_MARKS)
         # `2025-01-01..` is a range without an end.
@@ -276,40 +255,36 @@ def _read_value(text: str, at: int, mention: _Mention) -> tuple[str, int]:
     return value, at + len(value)
 
 
-def _scope_of(mention: _Mention, now: datetime) -> Scope:
-    """The scope of *mention*; raises BadScope."""
-    place = _place(mention.start)
-    if mention.kind == STAR or (STAR in mention.values and mention.kind in KINDS_WITH_STAR):
-        if mention.is_excluded:
-            raise BadScope(f"{mention.text} leaves nothing to search ({place}).", KINDS)
+def _scope_of(
+    name: str, values: Sequence[str], place: str, now: datetime, *, is_excluded: bool
+) -> Scope:
+    """The scope of a mention; raises BadScope."""
+    told = f"{'-' if is_excluded else ''}@{name}"
+    if name == STAR or (STAR in values and name in KINDS_WITH_STAR):
+        if is_excluded:
+            raise BadScope(f"{told} leaves nothing to search ({place}).", KINDS)
         return EVERYWHERE
-    kind, is_excluded = _kind(mention), mention.is_excluded
-    if STAR in mention.values:
+    kind = next((kind for kind in KINDS if kind == name), None)
+    if kind is None:
+        why = _suggestion(told, [f"@{kind}" for kind in KINDS]) or ": there is no such scope."
+        raise BadScope(f"{told}{why} ({place})", KINDS)
+    if STAR in values:
         raise BadScope(
-            f"{mention.text}:*: a star stands for everything in @* and @collection:* only "
-            f"({place})."
+            f"{told}:*: a star stands for everything in @* and @collection:* only ({place})."
         )
     if kind != "modified":
-        values = map(folder_path, mention.values) if kind == "folder" else mention.values
+        named = map(folder_path, values) if kind == "folder" else values
         # Of equal names, the one that was written first.
-        distinct = {fold_name(value): value for value in reversed([*values])}
+        distinct = {fold_name(value): value for value in reversed([*named])}
         names = tuple(reversed(distinct.values()))
         return Scope((Clause(kind, names, is_excluded=is_excluded),))
-    if len(mention.values) > 1:
-        raise BadScope(f"{mention.text} takes one range, not several ({place}).")
+    if len(values) > 1:
+        raise BadScope(f"{told} takes one range, not several ({place}).")
     try:
-        after, before = parse_period(mention.values[0], now)
+        after, before = parse_period(values[0], now)
     except BadScope as error:
         raise BadScope(f"{error} ({place})", error.valid) from None
     return Scope((Clause(kind, after=after, before=before, is_excluded=is_excluded),))
-
-
-def _kind(mention: _Mention) -> ScopeKind:
-    for kind in KINDS:
-        if kind == mention.kind:
-            return kind
-    told = _suggestion(mention.text, [f"@{kind}" for kind in KINDS]) or ": there is no such scope."
-    raise BadScope(f"{mention.text}{told} ({_place(mention.start)})", KINDS)
 
 
 def _suggestion(text: str, valid: Sequence[str]) -> str:

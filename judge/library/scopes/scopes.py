@@ -1,19 +1,19 @@
 """Joins scopes, writes them out, and makes them from the filters of a request.
 
-`grammar.py` reads them from a text.
+`grammar.py` reads them from a text. A period is in UTC, its dates are whole days; a bound may also
+be a moment, such as `>2025-01-01T09:00Z`.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime, time, timedelta
 from difflib import get_close_matches
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, NamedTuple, get_args
 
 from pydantic import BeforeValidator
 
 from judge.errors import BadScope, MissingValue
-from judge.library.scopes.periods import format_period, parse_moment
 from judge.types.request_fields import StrictModel
 from judge.types.requests import ScopeText
 from judge.types.search import (
@@ -26,6 +26,98 @@ from judge.types.search import (
     folder_path,
     mentioned,
 )
+
+PERIOD_FORMS = (
+    "today",
+    "yesterday",
+    "last-week",
+    "last-month",
+    "last-year",
+    "2025-01-31",
+    "2025-01-01..2025-03-31",
+    ">2025-01-01",
+    "<2025-01-01",
+)
+"""The forms of a value, for error messages and completion."""
+
+_PAST_DAYS = {"last-week": 7, "last-month": 30, "last-year": 365}
+_ONE_DAY = timedelta(days=1)
+_INSTANT = timedelta(microseconds=1)
+_COMPARISON = re.compile(r"(>=|<=|>|<)\s*(.+)", re.DOTALL)
+_DAY = re.compile(r"\d{4}-?\d{2}-?\d{2}", re.ASCII)
+_END_OF_TIME = datetime.max.replace(tzinfo=UTC)
+
+
+class Period(NamedTuple):
+    """From `after`, inclusive, to `before`, exclusive; None is no bound."""
+
+    after: datetime | None = None
+    before: datetime | None = None
+
+
+def parse_period(value: str, now: datetime) -> Period:
+    """The period that *value* means at *now*; raises BadScope, which lists the valid forms."""
+    text = value.strip().lower()
+    moment = now.astimezone(UTC)
+    if text in {"today", "yesterday"}:
+        today = datetime.combine(moment.date(), time(), UTC)
+        start = today if text == "today" else today - _ONE_DAY
+        return Period(start, start + _ONE_DAY)
+    if days := _PAST_DAYS.get(text):
+        return Period(moment - days * _ONE_DAY)
+    try:
+        return _written_period(text)
+    except (ValueError, OverflowError) as error:
+        raise BadScope(f"@modified:{value}: {error}.", PERIOD_FORMS) from None
+
+
+def parse_moment(value: str) -> datetime:
+    """A date (its midnight) or a moment in ISO 8601, as UTC; raises ValueError."""
+    moment = datetime.fromisoformat(value)
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def format_period(after: datetime | None, before: datetime | None) -> str:
+    """The value of `@modified:` that means this period, whenever it is read."""
+    if not (after and before):
+        return f">={_iso(after)}" if after else f"<{_iso(before)}" if before else ""
+    if before.time() == time():
+        return f"{_iso(after)}..{_iso(before - _ONE_DAY)}"
+    return f"{_iso(after)}..{(before - _INSTANT).isoformat().replace('+00:00', 'Z')}"
+
+
+def _written_period(text: str) -> Period:
+    if comparison := _COMPARISON.fullmatch(text):
+        sign, span = comparison[1], _span(comparison[2])
+        bound = span.after if sign in {">=", "<"} else span.before
+        return Period(after=bound) if sign[0] == ">" else Period(before=bound)
+    if ".." not in text:
+        return _span(text)
+    first, _, last = text.partition("..")
+    after = _span(first.strip()).after if first.strip() else None
+    before = _span(last.strip()).before if last.strip() else None
+    if not after and not before:
+        raise ValueError("a range needs a date")
+    if after and before and before <= after:
+        raise ValueError(f"the range ends ({last.strip()}) before it begins ({first.strip()})")
+    return Period(after, before)
+
+
+def _span(text: str) -> Period:
+    """A date from midnight to midnight; a moment as one microsecond; raises ValueError."""
+    try:
+        start = parse_moment(text.replace("t", "T").replace("z", "Z"))
+        length = _ONE_DAY if _DAY.fullmatch(text) else _INSTANT
+        return Period(start, start + min(length, _END_OF_TIME - start))
+    except (ValueError, OverflowError):
+        raise ValueError(f"{text!r} is no date") from None
+
+
+def _iso(moment: datetime) -> str:
+    if moment.time() == time():
+        return moment.date().isoformat()
+    return moment.isoformat().replace("+00:00", "Z")
+
 
 STAR = "*"
 KINDS: tuple[ScopeKind, ...] = get_args(ScopeKind)
@@ -54,9 +146,9 @@ _FIELDS: tuple[tuple[str, ScopeKind], ...] = (
 
 
 def _as_tuple(value: object) -> object:
-    if isinstance(value, str):
-        return (value,)
-    return tuple(value) if isinstance(value, list) else value
+    return (
+        (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
+    )
 
 
 Names = Annotated[tuple[ScopeText, ...], BeforeValidator(_as_tuple)]
@@ -192,20 +284,13 @@ def quoted(value: str) -> str:
 
 
 def _fields(scope: Scope) -> list[dict[str, Any]]:
-    return [
-        {"any_of": [_fields(inner) for inner in clause.scopes], "excluded": clause.is_excluded}
-        if isinstance(clause, AnyOf)
-        else _clause_fields(clause)
-        for clause in scope.clauses
-    ]
+    return [_clause_fields(clause) | {"excluded": clause.is_excluded} for clause in scope.clauses]
 
 
-def _clause_fields(clause: Clause) -> dict[str, Any]:
-    fields: dict[str, Any] = {"kind": clause.kind}
+def _clause_fields(clause: Clause | AnyOf) -> dict[str, Any]:
+    if isinstance(clause, AnyOf):
+        return {"any_of": [_fields(inner) for inner in clause.scopes]}
     if clause.kind == "modified":
-        fields |= {"after": clause.after, "before": clause.before}
-    else:
-        fields["values"] = list(clause.values)
-    if clause.kind == "folder":
-        fields["recursive"] = clause.is_recursive
-    return fields | {"excluded": clause.is_excluded}
+        return {"kind": clause.kind, "after": clause.after, "before": clause.before}
+    recursive = {"recursive": clause.is_recursive} if clause.kind == "folder" else {}
+    return {"kind": clause.kind, "values": list(clause.values)} | recursive

@@ -75,13 +75,6 @@ def test_the_verdict_is_of_the_whole(answer: str, verdict: str) -> None:
     assert check(answer).verdict == verdict
 
 
-def test_a_tag_after_the_full_stop_belongs_to_the_sentence_before_it() -> None:
-    bracket, tag = f"{DEPOSIT} [2] {BOILER} [1]", f'{DEPOSIT} <cite i="2"/> {BOILER} <cite i="1"/>'
-    assert [(m.number, m.support) for m in check(tag).marks] == [
-        (m.number, m.support) for m in check(bracket).marks
-    ]
-
-
 @pytest.mark.parametrize(
     "answer",
     [

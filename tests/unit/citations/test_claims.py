@@ -32,11 +32,6 @@ def test_claim_is_the_whole_sentence_of_its_citation(text: str, found: list[str]
     assert claims(text) == found
 
 
-def test_each_claim_has_its_own_citation() -> None:
-    text = "They must [1]. You may [2, 3]."
-    assert [claim.mark.numbers for claim in find_claims(text, find_marks(text))] == [(1,), (2, 3)]
-
-
 @given(
     st.lists(
         st.sampled_from(["[1]", "[2, 3]", "【4】", "They must", "repair", ".", "?", " ", "\n",

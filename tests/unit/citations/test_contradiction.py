@@ -28,9 +28,6 @@ The deposit is capped at six weeks' rent. | The deposit is capped at five weeks'
 The claim costs 8 per cent of the sum. | The claim costs 5% of the sum.
 The hearing takes place on 4 May. | The hearing takes place on 3 May 2024.
 The new rules began on 1 May 2025. | The new rules began on 1 April 2025.
-A third of the deposit comes back on the first day. | Half of the deposit comes back on the first day.
-The deposit comes back on the second day. | The deposit comes back on the first day.
-The rent can be raised twice in 12 months. | The rent can be raised once in 12 months.
 Twelve tenants can share the licensed house. | Ten tenants can share the licensed house.
 """.strip().splitlines()
 

@@ -1,6 +1,6 @@
 """Quotations and addresses that stand in nothing are found, and honest ones are not."""
 
-from judge.citations.made_up import made_up_addresses, made_up_quotations
+from judge.citations.claims import made_up_addresses, made_up_quotations
 from judge.citations.marks import find_marks
 
 KNOWN = (

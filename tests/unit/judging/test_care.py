@@ -43,11 +43,6 @@ def rule(*terms: str, patterns: tuple[str, ...] = (), harmless: tuple[str, ...] 
 class TestSafetySentences:
     """Measured on the project's own sentences, not on independent ones."""
 
-    def test_sentences_are_at_least_sixty_and_about_half_are_harmless(self):
-        serious = sum(len(said) for said in SERIOUS.values())
-        assert serious + len(LOOK_ALIKES) >= 60
-        assert 0.4 <= len(LOOK_ALIKES) / (serious + len(LOOK_ALIKES)) <= 0.6
-
     def test_recall_and_precision_are_high(self):
         serious = [text for said in SERIOUS.values() for text in said]
         found = sum(needs_care(text) for text in serious)
@@ -77,18 +72,15 @@ class TestHelp:
         ],
     )
     def test_help_lines_match_the_danger(self, text, phone):
-        care = find_safety(WATCH, read_dispute(text, "Am I unreasonable?"))
-        assert phone in [line.phone for line in care_lines(WATCH, care)]
+        for dispute in (read_dispute(text, "Am I unreasonable?"), read_dispute("A row.", text)):
+            lines = care_lines(WATCH, find_safety(WATCH, dispute))
+            assert phone in [line.phone for line in lines]
 
     def test_harmless_dispute_gets_no_help_lines(self):
         assert (
             find_safety(WATCH, read_dispute("My flatmate ate my cheese.", "Why?"))
             == SafetyFindings()
         )
-
-    def test_danger_in_the_question_is_found(self):
-        dispute = read_dispute("We had a row.", "He hits me, is that normal?")
-        assert care_lines(WATCH, find_safety(WATCH, dispute))
 
     def test_help_lines_of_several_rules_are_in_their_order_without_duplicates(self):
         care = find_safety(WATCH, read_dispute("He hits me and tracks my every move.", ""))
@@ -145,25 +137,6 @@ class TestMatching:
         rules = (rule("killing me"), rule("other", harmless=(r"\bjob is killing me\b",)))
         assert not care_for("This job is killing me.", *rules)
         assert care_for("This job is killing me and he is killing me.", *rules)
-
-
-class TestExplanation:
-    def test_explanation_has_the_rule_its_matches_and_the_harmless_phrases(self):
-        rules = compile_safety(
-            [
-                SafetyRule(
-                    ("hits me",), (r"\bkills? me\b",), (), (r"\bkills me laughing\b",), "violence"
-                ),
-                SafetyRule(("locked in",), (), (), (), "control"),
-            ]
-        )
-        dispute = read_dispute("She kills me laughing. He hits me, hits me, will kill me.", "Odd?")
-        found = find_safety(rules, dispute)
-        assert [(one.rule, one.found) for one in found.reasons] == [
-            ("violence", ("hits me", "kill me"))
-        ]
-        assert found.harmless == ("kills me laughing",)
-        assert not find_safety(rules, read_dispute("She sings.", "Odd?")).reasons
 
 
 def test_words_alone_see_half_of_what_they_were_not_fitted_on():

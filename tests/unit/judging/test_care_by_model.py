@@ -65,12 +65,6 @@ async def test_lines_of_what_the_model_names_join_those_of_the_words() -> None:
     assert shown == told[-1]
 
 
-async def test_reply_that_names_nothing_new_tells_no_help_again() -> None:
-    _, told, shown = await judged(ScriptedModel(reply(care=["violence"])), WIFE)
-    assert told == [[REFUGE]]
-    assert shown == [REFUGE]
-
-
 async def test_help_comes_before_the_first_persona_is_written() -> None:
     steps, told, _ = await judged(ScriptedModel(streamed(reply(care=["violence"]))))
     assert told == [[RENTING], [REFUGE, RENTING]]

@@ -3,18 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.entrypoints.cli.sources.evaluate import Evaluated, score
+from judge.entrypoints.cli.sources.explain import Evaluated, score
 
 
 def tried(wanted, got, pages=(), offered=(), line=1):
     return Evaluated(line, wanted, pages, got, offered)
-
-
-def test_hit_at_2_looks_at_two_pages_and_recall_at_all():
-    report = score(
-        [tried("a", "a", ("x", "y"), ("u", "x", "y")), tried("a", "a", ("z",), ("u", "v", "z"))], 8
-    )
-    assert (report["pages"]["hit_at_2"], report["pages"]["recall"]) == (0.5, 1)
 
 
 NAMES = st.sampled_from(["a", "b", "default"])

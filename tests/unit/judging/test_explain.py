@@ -43,18 +43,6 @@ def test_terms_that_count_sum_to_the_score(x, y, context, query):
         assert abs(sums[score.domain] - score.score) < 0.01
 
 
-@given(x=TERMS, y=TERMS, context=TEXT, query=TEXT)
-def test_missed_is_the_distance_to_the_needed_score(x, y, context, query):
-    explained, _, _ = explain({"x": x, "y": y}, context, query)
-
-    if explained.detection.domain == "default" and explained.detection.scores:
-        best = explained.detection.scores[0].score
-        assert best < explained.threshold.needed
-        assert abs(explained.missed - (explained.threshold.needed - best)) < 0.01
-    else:
-        assert explained.missed == 0
-
-
 def test_terms_are_ordered_by_domain_and_score():
     found = explained("The pub landlord and my landlord: a boiler, a party, a dog and a grievance.")
     assert [(term.domain, term.text) for term in found.terms] == [

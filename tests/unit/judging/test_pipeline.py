@@ -188,13 +188,6 @@ async def test_steps_are_emitted_in_order() -> None:
     assert [defect.value for defect in restarted.defects] == ["[7]"]
 
 
-async def test_requested_domain_overrides_the_detected_one() -> None:
-    context = "My landlord will not listen to my complaint, whatever I say."
-    result = await World(ScriptedModel(GOOD, SOFT)).judge(domain="workplace", context=context)
-    assert result.references[0].url == "https://d.example/work"
-    assert result.domain == "workplace"
-
-
 async def test_request_for_the_default_domain_cites_nothing() -> None:
     result = await World(ScriptedModel(reply("It is theirs.", ()))).judge(domain="default")
     assert (result.domain, result.references, result.evidence) == ("default", (), "none")
@@ -272,6 +265,8 @@ async def test_two_replies_with_hard_defects_are_an_error_that_lists_both() -> N
         await World(ScriptedModel(HARD, "{")).judge()
     assert [defect.rule for defect in caught.value.defects] == ["citation", "json"]
     assert caught.value.attempts == 2
+    with pytest.raises(ModelUnavailable):
+        await World(ScriptedModel(HARD, ModelUnavailable("gone"))).judge()
 
 
 @pytest.mark.parametrize(
@@ -301,11 +296,6 @@ async def test_reply_with_a_soft_defect_is_shown_if_the_second_call_fails() -> N
     assert (result.attempts, result.evidence, result.degraded) == (1, "unverified", True)
     assert result.warnings[-1].startswith("A second reply, which was to mend the first, was lost")
     assert "model.second_attempt_lost" in world.journal.events
-
-
-async def test_reply_with_a_hard_defect_is_not_shown_if_the_second_call_fails() -> None:
-    with pytest.raises(ModelUnavailable):
-        await World(ScriptedModel(HARD, ModelUnavailable("gone"))).judge()
 
 
 async def test_refusal_has_help_lines_and_is_not_retried() -> None:
@@ -343,12 +333,6 @@ async def test_fallback_stands_in_after_two_broken_replies() -> None:
         assert caught.value.attempts == 2
 
 
-async def test_extractive_fallback_replaces_a_reply_with_a_hard_defect() -> None:
-    model = ScriptedModel(reply("It is theirs [9]."), ModelUnavailable("down"))
-    result = await World(model, ExtractiveModel()).judge()
-    assert (result.model, result.degraded, result.attempts) == ("extractive", True, 2)
-
-
 async def test_fallback_answers_for_a_slow_model_within_the_deadline() -> None:
     world = World(SlowModel(), ExtractiveModel(), deadline_s=0.2)
     result = await world.judge()
@@ -375,19 +359,6 @@ async def test_slow_model_without_a_fallback_is_stopped_at_the_deadline() -> Non
     assert told == {"reason": "deadline", "status": 0, "hint": "slow gave no reply in 0.05 seconds"}
 
 
-async def test_each_attempt_gets_the_remaining_time() -> None:
-    class Ticking(ScriptedModel):
-        async def complete(self, prompt: Prompt, **options: Any) -> ModelReply:
-            reply = await super().complete(prompt, **options)
-            world.clock.advance(5)
-            return reply
-
-    model = Ticking(HARD, GOOD)
-    world = World(model, deadline_s=12)
-    await world.judge()
-    assert [call.timeout_s for call in model.calls] == [12, 7]
-
-
 async def test_unavailable_page_is_left_out_with_a_warning() -> None:
     pages = dict.fromkeys(PAGES) | {"https://a.example/repairs": PAGES["https://a.example/repairs"]}
     result = await World(ScriptedModel(GOOD), pages=pages).judge()
@@ -404,15 +375,18 @@ async def test_each_broken_rule_is_journalled_by_name() -> None:
     ]
 
 
-async def test_timings_are_measured_by_step() -> None:
+async def test_timings_are_measured_by_step_and_each_attempt_gets_the_remaining_time() -> None:
     class Ticking(ScriptedModel):
         async def complete(self, prompt: Prompt, **options: Any) -> ModelReply:
-            world.clock.advance(0.3)
-            return await super().complete(prompt, **options)
+            reply = await super().complete(prompt, **options)
+            world.clock.advance(5)
+            return reply
 
-    world = World(Ticking(GOOD))
+    model = Ticking(HARD, GOOD)
+    world = World(model, deadline_s=12)
     timings = (await world.judge()).timings_ms
-    assert (timings.references, timings.model, timings.total) == (0.0, 300.0, 300.0)
+    assert (timings.references, timings.model, timings.total) == (0.0, 10_000.0, 10_000.0)
+    assert [call.timeout_s for call in model.calls] == [12, 7]
 
 
 async def test_deadline_ends_any_step_that_hangs() -> None:

@@ -137,16 +137,6 @@ class TestNations:
         result = await judge(ScriptedModel(GOOD), "My landlord will not mend the boiler.")
         assert result.warnings == (ASSUMED,)
 
-    async def test_no_nation_is_assumed_if_one_is_named(self) -> None:
-        result = await judge(ScriptedModel(GOOD), "My landlord in Leeds won't mend the boiler.")
-        assert [r.url for r in result.references] == ["https://a.example/england"]
-        assert result.warnings == ()
-
-    async def test_dispute_from_another_nation_gets_no_page_of_england(self) -> None:
-        plain = reply("Ask again in writing.", [])
-        result = await judge(ScriptedModel(plain), "My landlord in Glasgow won't mend the boiler.")
-        assert (result.references, result.warnings) == ((), ())
-
 
 class TestBudget:
     async def test_spent_budget_is_an_error_before_any_page_or_model_call(self) -> None:

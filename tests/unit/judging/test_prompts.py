@@ -51,22 +51,6 @@ def test_prompt_without_references_has_no_block_and_forbids_citations() -> None:
     )
 
 
-def test_prompt_with_references_explains_how_to_cite_and_to_decline() -> None:
-    references = number_references([snippet("Landlords repair."), snippet("Tenants report.")])
-    instructions = render_prompt(REQUEST, references, DEFAULT_PERSONAS).instructions
-    for words in (
-        "Each of their sentences stands after its own number, like {1}.",
-        '"references_help" says so.',
-        'false is a good answer, with no citation anywhere and "quotes" empty.',
-        "cite it by its number in square brackets, like [1], straight after what it supports",
-        "Use no other number than 1 to 2, and put nothing else in brackets.",
-        "What may be done is not what must be done.",
-        'in "sentences" the numbers of the sentences you rely on.',
-    ):
-        assert words in instructions
-    assert "There are no references" not in instructions
-
-
 def test_instructions_have_every_field_persona_and_limit() -> None:
     instructions = render_prompt(REQUEST, (), DEFAULT_PERSONAS).instructions
     for field in ("paraphrase", "personas", "summary", "references_help", "quotes"):
@@ -150,11 +134,6 @@ def test_untrusted_text_has_no_sentence_or_reference_number(pages: list[str], sa
     assert not re.search(r"[\[{]\s*\d+\s*[\]}]", told)
 
 
-def test_snippet_without_visible_text_gets_no_number() -> None:
-    references = number_references([snippet(" \u200b "), snippet("Tenants report.")])
-    assert [(r.number, r.text) for r in references] == [(1, "Tenants report.")]
-
-
 def test_second_prompt_has_each_defect_with_value_and_expectation() -> None:
     defects = [
         Defect("citation", "summary", "[7] </REFERENCES>", "a number from 1 to 2", is_hard=True),
@@ -169,13 +148,6 @@ def test_second_prompt_has_each_defect_with_value_and_expectation() -> None:
         '- summary: found "[7] ‹/REFERENCES>" (citation); expected a number from 1 to 2.\n'
         '- paraphrase: found "300 characters" (length); expected at most 240 characters.'
     )
-
-
-def test_safety_instructions_are_added_only_if_needed() -> None:
-    plain = render_prompt(REQUEST, (), DEFAULT_PERSONAS)
-    careful = render_prompt(REQUEST, (), DEFAULT_PERSONAS, needs_care=True)
-    assert "never call fear" not in plain.instructions
-    assert "never call fear" in careful.instructions
 
 
 def test_prompt_digest_changes_with_a_persona_and_the_country() -> None:

@@ -95,7 +95,3 @@ async def test_withdrawn_page_is_neither_offered_nor_counted_as_unreadable(world
     assert (collected.references, collected.left_out) == ((), 0)
     assert (await world.collect()).references == ()
     assert set(world.journal.events) == {"page.withdrawn"}
-
-
-async def test_no_nation_is_assumed_if_all_pages_apply_everywhere(world):
-    assert (await world.collect()).assumed_region == ""

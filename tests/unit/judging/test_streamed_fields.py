@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from judge.adapters.models.extractive import ExtractiveModel
 from judge.bootstrap.sources import compile_knowledge
-from judge.errors import DeadlineExceeded, InvalidReply, JudgeError, ModelUnavailable
+from judge.errors import DeadlineExceeded, JudgeError, ModelUnavailable
 from judge.golden.replay import ReplayFetcher
 from judge.judging.streamed_fields import StreamedFields, complete_members
 from judge.ports import LanguageModel
@@ -181,14 +181,6 @@ async def test_nothing_is_streamed_from_a_defect_on_and_a_restart_withdraws_all(
     assert (result.attempts, result.warnings) == (2, ())
 
 
-async def test_second_prompt_asks_for_the_whole_reply() -> None:
-    judgement = Judgement(streamed(rejected()), streamed(reply_text()))
-    await judgement.result()
-    first, second = judgement.model.prompts
-    assert second.text == first.text
-    assert second.instructions.startswith(first.instructions)
-
-
 async def test_first_reply_is_streamed_again_if_the_second_has_a_hard_defect() -> None:
     soft = reply_text(summary="It is theirs.")
     hard = reply_text(paraphrase="Other words.", summary="It is theirs [9].")
@@ -242,27 +234,6 @@ async def test_streamed_fields_stay_when_the_deadline_passes() -> None:
     with pytest.raises(DeadlineExceeded):
         await judgement.result()
     assert judgement.told == list(NAMES[:3])
-
-
-async def test_two_replies_with_hard_defects_are_an_error_and_show_nothing() -> None:
-    judgement = Judgement(streamed(rejected()), streamed(rejected()))
-    with pytest.raises(InvalidReply):
-        await judgement.result()
-    assert judgement.told == [*NAMES[:2], "-", *NAMES[:2], "-"]
-
-
-@pytest.mark.parametrize(
-    "order",
-    [
-        ("paraphrase", "personas", "summary", "references_help", "quotes"),
-        ("summary", "personas", "quotes", "references_help", "paraphrase"),
-    ],
-)
-async def test_fields_in_any_order_are_streamed_in_ours(order: tuple[str, ...]) -> None:
-    judgement = Judgement(streamed(reply_text(order)))
-    result = await judgement.result()
-    assert judgement.told == list(NAMES)
-    assert_verdict_is_as_shown(judgement.shown, result)
 
 
 def test_fields_in_a_code_fence_or_without_quotes_are_streamed() -> None:

@@ -1,8 +1,6 @@
 """The thesaurus finds lay phrases where they occur, and nowhere else."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from judge.text.english import words
 from judge.vocabulary.thesaurus import (
@@ -55,12 +53,6 @@ def test_storytelling_word_counts_only_when_written_like_the_phrase():
     assert found(thesaurus, "I quit before I was fired") == ["quit", "fired"]
 
 
-@pytest.mark.parametrize("said", ["won't pay", "wont pay", "won’t pay"])
-def test_negation_is_found_with_and_without_its_apostrophe(said):
-    small = '[subjects.x]\n"won\'t pay" = "arrears"\n[storytelling]\nignore = ""'
-    assert found(parse_thesaurus(small), f"they {said} me") == ["won't pay"]
-
-
 @pytest.mark.parametrize(
     ("text", "official"),
     [
@@ -86,11 +78,3 @@ def test_own_thesaurus_says_each_phrase_once_in_an_entry_and_begins_none_with_a_
     doubled = [e.lay for e in thesaurus.entries if len(set(e.lay)) < len(e.lay)]
     hollow = [p for e in thesaurus.entries for p in e.lay if not p or "*" in (p[0], p[-1])]
     assert (doubled, hollow) == ([], [])
-
-
-@given(st.text(st.sampled_from("kicked out thrown credit union quit . '"), max_size=80))
-def test_found_phrases_lie_within_the_text_and_none_in_another(text):
-    told = words(text)
-    spans = [(one.start, one.end) for one in find_phrases(parse_thesaurus(SMALL), told)]
-    assert all(0 <= start < end <= len(told) for start, end in spans)
-    assert spans == sorted(spans)

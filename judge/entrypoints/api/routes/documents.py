@@ -26,7 +26,7 @@ from judge.library.extract.document_reader import (
     kind_of,
 )
 from judge.library.indexing.plan import IndexingOptions
-from judge.library.scopes.periods import parse_moment
+from judge.library.scopes.scopes import parse_moment
 from judge.types.request_fields import BadFields, FieldError, StrictModel, parse_fields, parse_json
 from judge.types.search import folder_path
 

@@ -23,10 +23,9 @@ from judge.golden.replay import RunConfig
 from judge.golden.report_files import as_html, as_junit
 from judge.golden.reports import (
     Section,
-    beside_section,
     comparison_sections,
     failure_sections,
-    run_sections,
+    summary_sections,
 )
 from judge.golden.results import (
     Prices,
@@ -124,10 +123,10 @@ async def open_config(
     Raises ConfigurationError without a key.
     """
     settings, config = load_settings(), replay_config(folder, sources)
-    settings = settings.model_copy(update={"model": model}) if model else settings
     if not is_live:
         yield config
         return
+    settings = settings.model_copy(update={"model": model or settings.model})
     if settings.model == EXTRACTIVE:
         raise ConfigurationError(
             "--live asks a language model, and JUDGE_MODEL=extractive is none. Unset it and set "
@@ -202,13 +201,13 @@ async def score_run(
 ) -> int:
     """Score the stored answers of a live run by what the cases expect now; the exit code."""
     stored = read_results(run_file) if run_file else last_run(runs_folder(), with_answers=True)
-    if not any(result.answer and result.is_live for result in stored):
+    cases = {case.name: case for case in load_cases(folder)}
+    scorable = [r for r in stored if r.answer and r.is_live and r.case in cases]
+    if not scorable:
         raise NotFound(
-            "These results hold no answers of a live run. "
+            "These results hold no answers of a live run of these cases. "
             "`judge golden run --live --keep-answers` keeps them."
         )
-    cases = {case.name: case for case in load_cases(folder)}
-    scorable = [result for result in stored if result.answer and result.case in cases]
     opened = open_config(folder, journal, is_live=True) if is_live else nullcontext()
     async with opened as config:
         judged = [await score_again(cases[result.case], result, config) for result in scorable]
@@ -225,8 +224,8 @@ async def _judge(
 ) -> Run:
     """All results, which are stored; live answers, which are paid for, after any failure too."""
     folder, received, is_done = runs_folder(), list(answered.values()), False
-    if config.is_live:
-        _require_room(folder)  # before anything is paid for
+    if config.is_live:  # before anything is paid for
+        _require_room(folder)
     try:
         with progress_bar("Asking", len(cases) * repeat - len(answered)) as advance:
 
@@ -286,18 +285,15 @@ def _report(
 
     It is 0 when every case passed, 2 when not one answer of a run could be scored, else 1.
     """
-    sections = []
-    for label, run in runs.items():
-        sections += [Section(label)] if len(runs) > 1 else []
-        sections += [*failure_sections(run), *run_sections(run, prices)]
-    show_sections([*sections, *([beside_section(runs)] if len(runs) > 1 else [])])
     judged = [result for run in runs.values() for result in run]
+    summary = [*summary_sections(runs, prices)]
+    show_sections([*failure_sections(judged), *summary])
     if prices and cost_of(judged, prices) is None:
         say("The cost is unknown until config/prices.toml has a price for the model.")
     if results:
         write_output(results, as_lines(_storable(judged, keeps_answers=keeps_answers)))
     if report:
-        write_output(report, as_html(cases, runs, _earlier_runs()).encode())
+        write_output(report, as_html(cases, runs, summary, _earlier_runs()).encode())
     if junit:
         write_output(junit, as_junit(runs))
     if any(all(result.state == "unscored" for result in run) for run in runs.values()):

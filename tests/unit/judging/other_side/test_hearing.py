@@ -39,12 +39,6 @@ def verdicts_of(told: OtherSide | None) -> list[str]:
     return [one.verdict for one in told.personas]
 
 
-async def test_other_side_is_heard_only_on_request() -> None:
-    model = ScriptedModel(GOOD)
-    result = await World(model).judge()
-    assert (result.other_side, len(model.calls)) == (None, 1)
-
-
 async def test_retelling_is_judged_with_the_same_references() -> None:
     result, model = await heard(GOOD, TOLD, saying("Yes", "Yes", "Partially"))
     told = result.other_side
@@ -55,19 +49,12 @@ async def test_retelling_is_judged_with_the_same_references() -> None:
         ("Analyst", "Yes", "Analyst: fine [1]."),
         ("Coach", "Partially", "Coach: fine [1]."),
     ]
-    assert (result.warnings, result.attempts) == ((), 1)
+    assert (result.warnings, result.attempts, result.usage) == ((), 1, Usage(300, 150, 75))
     first, _, last = model.prompts
     assert last.references == first.references
     assert last.text == first.text.replace(REQUEST.context, RETOLD).replace(
         REQUEST.query, "Am I being rude to refuse?"
     )
-
-
-async def test_usage_includes_all_calls() -> None:
-    result, _ = await heard(GOOD, TOLD, GOOD)
-    assert result.usage == Usage(300, 150, 75)
-    result, _ = await heard(GOOD, WRONG, WRONG)
-    assert result.usage == Usage(300, 150, 75)
 
 
 _THREE = st.tuples(*[st.sampled_from(VERDICTS)] * 3)

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from judge.errors import ContentBlocked, ModelUnavailable
 from judge.judging.model_caller import Deadline, MeteredModel, ModelCaller
 from judge.judging.other_side import CannotRetell, retell
 from judge.types.replies import ModelReply, Usage
@@ -90,16 +89,3 @@ async def test_two_retellings_with_changed_facts_are_refused_without_quoting_the
         "1 new name)."
     )
     assert len(model.calls) == 2
-
-
-@pytest.mark.parametrize(
-    ("failure", "usage"),
-    [(ModelUnavailable("Down."), Usage()), (ContentBlocked("SAFETY", tokens=7), Usage(7))],
-)
-async def test_model_error_is_raised_and_its_tokens_are_counted(
-    failure: Exception, usage: Usage
-) -> None:
-    meter, _ = metered("no json", failure)
-    with pytest.raises(type(failure)):
-        await retell(ASKED, meter)
-    assert meter.usage == Usage(100, 50, 25) + usage

@@ -56,17 +56,6 @@ def test_good_reply_has_no_defects_and_located_citations() -> None:
     assert not citation.contradicts
 
 
-def test_texts_of_a_reply_are_kept_except_for_invisible_characters() -> None:
-    checked = judged(paraphrase="  You want\u200b it mended. ", personas=personas(verdict="Yes"))
-    assert checked.reply is not None
-    assert checked.reply.paraphrase == "You want it mended."
-    assert checked.reply.summary == "The landlord is responsible for repairs to boilers [1]."
-    assert [one.name for one in checked.reply.personas] == ["Therapist", "Analyst", "Coach"]
-    assert [one.verdict for one in checked.reply.personas] == ["No", "Yes", "No"]
-    assert checked.reply.personas[1].rationale == persona("Analyst")["rationale"]
-    assert list(checked.reply.personas[2].key_points) == persona("Coach")["key_points"]
-
-
 @pytest.mark.parametrize(
     ("configured", "written"),
     [
@@ -89,39 +78,6 @@ def test_persona_name_may_be_written_in_other_characters(configured: str, writte
 def test_personas_must_be_the_configured_ones_in_order(names: list[str]) -> None:
     checked = judged(personas=[persona(name) for name in names])
     assert rules(checked) == [("personas", "personas", True)]
-
-
-def test_null_verdict_is_a_defect_only_if_verdicts_are_needed() -> None:
-    document = good_reply(personas=personas(verdict=None))
-    assert rules(check(document)) == [("verdict", "personas.1.verdict", True)]
-    [defect] = check(document).defects
-    assert (defect.value, defect.expected) == ("null", "Yes, No or Partially")
-    assert check(document, needs_verdicts=False).defects == ()
-
-
-@pytest.mark.parametrize("field", ["summary", "personas.1.rationale"])
-def test_citation_of_a_missing_reference_is_a_hard_defect(field: str) -> None:
-    for mark in (
-        "[0]",
-        "[-1]",
-        "[3]",
-        "[2024]",
-        "[1, 3]",
-        "[1-3]",
-        "【9】",
-        "[^9]",
-        "⟦9⟧",
-        "\\[9\\]",
-    ):
-        text = f"They are responsible [1] and so on {mark}."
-        in_summary = field == "summary"
-        checked = judged(
-            **{"summary": text} if in_summary else {"personas": personas(rationale=text)}
-        )
-        assert checked.reply is None
-        assert rules(checked) == [("citation", field, True)]
-        assert checked.defects[0].value.removesuffix("]") in mark
-        assert checked.defects[0].expected == "a number from 1 to 2, as [1]"
 
 
 def test_text_over_its_limit_is_cut_at_the_end_of_a_sentence_and_not_asked_again() -> None:
@@ -147,15 +103,6 @@ def test_evidence_of_unhelpful_uncited_references_is_not_applicable() -> None:
     assert checked.reply is not None
     assert checked.reply.evidence == "not_applicable"
     assert checked.reply.citations == ()
-
-
-def test_summary_without_citations_lacks_evidence() -> None:
-    checked = judged(summary="The landlord must repair it.")
-    assert checked.reply is not None
-    assert checked.reply.evidence == "missing"
-    (defect,) = checked.defects
-    assert (defect.rule, defect.field, defect.is_hard) == ("uncited", "summary", False)
-    assert (defect.value, defect.expected) == ("no citation", "at least one [n]")
 
 
 @pytest.mark.parametrize("sentences", [(), (0,), (3,), (-1,), (10**9,)])
@@ -196,19 +143,6 @@ def test_each_number_of_a_list_has_the_span_of_the_bracket() -> None:
     assert spans == [(1, "[1, 2]"), (2, "[1, 2]")]
 
 
-def test_contradicting_its_source_is_a_soft_defect() -> None:
-    checked = judged(summary="Your landlord is never responsible for repairs to boilers [1].")
-    assert checked.reply is not None
-    (citation,) = checked.reply.citations
-    assert citation.contradicts
-    assert citation.quote_status == "verified"
-    assert citation.support is not None
-    assert citation.support < 0.3
-    (defect,) = checked.defects
-    assert (defect.rule, defect.field, defect.value) == ("contradicts", "summary", "[1]")
-    assert (defect.expected, defect.is_hard) == ("what reference 1 says, not its opposite", False)
-
-
 def test_citation_without_a_named_sentence_does_not_contradict() -> None:
     checked = judged(
         summary="Your landlord is never responsible for repairs to boilers [1].", quotes=[]
@@ -234,6 +168,10 @@ WORDING: list[tuple[dict[str, Any], list[tuple[str, str, str, str, bool]]]] = [
     (
         {"summary": "Yes [1], [1a]."},
         [("unclear", "summary", "[1a]", "only numbers in brackets, as [1]", False)],
+    ),
+    (
+        {"personas": personas(headline="It is theirs [7].")},
+        [("citation", "personas.1.headline", "[7]", IN_RANGE, True)],
     ),
     ({"summary": "No."}, [("uncited", "summary", "no citation", "at least one [n]", False)]),
     (

@@ -29,31 +29,12 @@ LONG = (
     "You may ask for it, then ask again, and keep paying the rent: the two are not one and same "
     "thing in the eyes"
 )
+LONG_WORD = "'" + "word" * 19 + "wo…"
 PROMPT = render_prompt(REQUEST, REFERENCES, DEFAULT_PERSONAS)
 
 
 def parsed(text: str) -> tuple[Any, list[Defect]]:
     return parse_reply(text, DEFAULT_PERSONAS, needs_verdicts=True)
-
-
-def test_longest_texts_of_the_exact_schema_pass_the_check() -> None:
-    exact: Any = exact_reply_schema(PROMPT)
-    voice = exact["properties"]["personas"]["prefixItems"][1]["properties"]
-    longest = {
-        "paraphrase": exact["properties"]["paraphrase"]["maxLength"],
-        "summary": exact["properties"]["summary"]["maxLength"],
-        "rationale": voice["rationale"]["maxLength"],
-        "key point": voice["key_points"]["items"]["maxLength"],
-    }
-    assert longest == {"paraphrase": 480, "summary": 1920, "rationale": 1920, "key point": 480}
-    reply = good_reply(
-        paraphrase="p" * longest["paraphrase"],
-        summary="s" * longest["summary"],
-        personas=personas(
-            rationale="r" * longest["rationale"], key_points=["k" * longest["key point"]] * 3
-        ),
-    )
-    assert not any(is_hard for _, _, is_hard in rules(check(reply)))
 
 
 def test_exact_schema_has_the_fields_of_the_loose_one_in_order() -> None:
@@ -104,30 +85,20 @@ def test_of_tens_of_thousands_of_wrong_entries_only_the_first_are_named(
 @pytest.mark.parametrize(
     ("changes", "field", "value"),
     [
-        ({"paraphrase": ""}, "paraphrase", "''"),
-        ({"paraphrase": " \u200b "}, "paraphrase", "' \\u200b '"),
+        ({"paraphrase": " \u200b "}, "paraphrase", "''"),
         ({"paraphrase": "x" * 481}, "paraphrase", "'" + "x" * 78 + "…"),
         ({"summary": "x" * 1921}, "summary", "'" + "x" * 78 + "…"),
         ({"summary": None}, "summary", "None"),
         ({"summary": 10**40}, "summary", "1" + "0" * 40),
         ({"personas": "none"}, "personas", "'none'"),
-        ({"personas": personas(rationale=1921)}, "personas.1.rationale", "1921"),
+        ({"personas": personas(headline="word" * 51)}, "personas.1.headline", LONG_WORD),
         ({"personas": personas(key_points=["a", "b"])}, "personas.1.key_points", "too_short"),
-        ({"personas": personas(key_points=list("abcd"))}, "personas.1.key_points", "too_long"),
         ({"personas": personas(key_points=["a", "b", ""])}, "personas.1.key_points.2", "''"),
-        ({"personas": personas(verdict="Maybe")}, "personas.1.verdict", "'Maybe'"),
         ({"personas": personas(verdict="yes")}, "personas.1.verdict", "'yes'"),
-        ({"references_help": "false"}, "references_help", "'false'"),
         ({"references_help": 0}, "references_help", "0"),
-        ({"references_help": None}, "references_help", "None"),
-        ({"quotes": [{"number": "one", "sentences": [1]}]}, "quotes.0.number", "'one'"),
         ({"quotes": [{"number": "1", "sentences": [1]}]}, "quotes.0.number", "'1'"),
         ({"quotes": [{"number": True, "sentences": [1]}]}, "quotes.0.number", "True"),
-        ({"quotes": [{"number": 1.0, "sentences": [1]}]}, "quotes.0.number", "1.0"),
-        ({"quotes": [{"number": 1, "sentences": ["1"]}]}, "quotes.0.sentences.0", "'1'"),
-        ({"quotes": [{"number": 1, "sentences": [1, False]}]}, "quotes.0.sentences.1", "False"),
         ({"quotes": [{"number": 1, "sentences": [1.0]}]}, "quotes.0.sentences.0", "1.0"),
-        ({"quotes": [{"number": 1, "sentences": 1}]}, "quotes.0.sentences", "1"),
         ({"quotes": "always"}, "quotes", "'always'"),
     ],
 )  # fmt: skip
@@ -138,13 +109,6 @@ def test_wrong_shape_is_a_hard_defect_with_its_field_and_value(
     assert checked.reply is None
     assert rules(checked) == [("shape", field, True)]
     assert checked.defects[0].value == value
-
-
-def test_wrong_personas_are_a_defect_with_the_expected_ones() -> None:
-    checked = check(good_reply(personas=personas()[:2]))
-    (defect,) = checked.defects
-    assert defect.value == "Therapist, Analyst"
-    assert defect.expected == "in order: Therapist, Analyst, Coach"
 
 
 def test_exact_schema_bounds_every_text_list_and_number() -> None:
@@ -212,11 +176,6 @@ def test_long_headline_is_cut_at_a_sentence_or_else_a_word_and_not_asked_again()
         assert checked.asked_again == ()
 
 
-def test_headline_of_twice_its_length_is_a_hard_defect() -> None:
-    checked = check(good_reply(personas=personas(headline="word " * 41)))
-    assert rules(checked) == [("shape", "personas.1.headline", True)]
-
-
 @pytest.mark.parametrize(
     ("verdict", "sentence"),
     [
@@ -228,11 +187,6 @@ def test_verdict_without_a_headline_is_a_sentence(verdict: str, sentence: str) -
     checked = check(good_reply(personas=personas(verdict=verdict)))
     assert checked.reply is not None
     assert checked.reply.personas[1].headline == sentence
-
-
-def test_headline_may_not_cite_what_is_not_there() -> None:
-    checked = check(good_reply(personas=personas(headline="It is for them [7].")))
-    assert rules(checked) == [("citation", "personas.1.headline", True)]
 
 
 def test_care_is_an_enum_behind_the_paraphrase_and_absent_without_rules() -> None:

@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 import pytest
 
 from judge.library.extract.document_reader import DocumentMetadata, read_document
-from judge.library.extract.front_matter import FrontMatter, read_front_matter
+from judge.library.extract.markdown import FrontMatter, read_front_matter
 
 SPRING = datetime(2025, 3, 1, tzinfo=UTC)
 YAML = """---

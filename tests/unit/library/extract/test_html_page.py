@@ -23,7 +23,6 @@ MORE = "<h1>Tell us more</h1>"
         (PAGE.format(""), "Window"),
         (PAGE.format("").replace("<head>", "<head><meta property=og:title content=Told>"), "Told"),
         (HEADED.replace("<main>", f"{MORE}<main>"), "Repairs"),
-        (HEADED.replace("<main>", f"{MORE}<div role=main>"), "Repairs"),
         (f"<p>{TEXT}</p>", ""),
     ],
 )

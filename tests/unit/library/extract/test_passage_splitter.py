@@ -8,9 +8,15 @@ from hypothesis import strategies as st
 
 from judge.library.extract.document_reader import is_binary, kind_of
 from judge.library.extract.markdown import read_html, read_markdown
-from judge.library.extract.passage_splitter import MAX_WORDS, TARGET_WORDS, size, split_passages
-from judge.library.extract.source_code import read_code
-from judge.library.extract.text_blocks import read_text, split_lines
+from judge.library.extract.structured import read_code
+from judge.library.extract.text_blocks import (
+    MAX_WORDS,
+    TARGET_WORDS,
+    read_text,
+    size,
+    split_lines,
+    split_passages,
+)
 from tests.fakes.passages import passage
 
 LIKE = passage("", title="A title", folder="a/b", tags=("t",), chapter="C")

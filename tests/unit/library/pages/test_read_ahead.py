@@ -8,8 +8,7 @@ import pytest
 from judge.adapters.memory.cache import MemoryCache, MemoryLock
 from judge.library.extract.html_page import ReadPage
 from judge.library.pages.approved_pages import requests_of
-from judge.library.pages.read_ahead import ReadAhead
-from judge.library.pages.retriever import SnippetRetriever
+from judge.library.pages.retriever import ReadAhead, SnippetRetriever
 from judge.library.sources.catalog import parse_sources
 from judge.ports import Cache, Lock
 from tests.fakes.clock import FakeClock

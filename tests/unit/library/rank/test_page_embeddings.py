@@ -11,7 +11,7 @@ from judge.adapters.memory.cache import MemoryCache, MemoryLock
 from judge.bootstrap.services import open_services
 from judge.judging.references import ReferenceCollector
 from judge.library.dispute import read_dispute
-from judge.library.pages.read_ahead import ReadAhead
+from judge.library.pages.retriever import ReadAhead
 from judge.library.rank import page_embeddings as module
 from judge.library.rank.page_embeddings import PageEmbeddings
 from judge.library.sources.catalog import parse_sources

@@ -7,8 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from judge.errors import JudgeError
-from judge.library.search.service import DocumentSearch, SearchParameters
-from judge.library.search.visible_documents import VisibleDocuments
+from judge.library.search.service import DocumentSearch, SearchParameters, VisibleDocuments
 from judge.types.search import OPERATOR, Viewer, owner_of
 from tests.fakes.clock import FakeClock
 from tests.fakes.passages import document
