@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from judge import errors
 from judge.entrypoints.api import request_body
-from judge.entrypoints.api.middleware import RequestMiddleware
 from judge.entrypoints.api.problem_responses import (
     ClientLeft,
     RequestRefused,
@@ -24,7 +23,6 @@ from judge.types.replies import Defect, ModelReply, Prompt
 from judge.types.request_fields import BadFields, parse_json
 from judge.types.requests import JudgeRequest
 from tests.entrypoints.api_bench import DISPUTE
-from tests.fakes.journal import RecordingJournal
 
 JSON = {"content-type": "application/json"}
 MEMBERS = {"type", "title", "status", "detail", "instance", "error"}
@@ -274,22 +272,3 @@ async def test_each_problem_type_links_to_its_documentation(opened):
             assert reply.status_code == 200
             assert reply.headers["content-type"].startswith("text/html")
             assert kind.title.replace("'", "&#x27;") in reply.text
-
-
-async def through_front(app, journal: RecordingJournal) -> httpx.Response:
-    transport = httpx.ASGITransport(app=RequestMiddleware(app, journal), raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://judge.example") as client:
-        return await client.get("/health/live")
-
-
-async def test_failure_after_the_head_is_noted():
-    journal = RecordingJournal()
-    assert (await through_front(_fail_late, journal)).status_code == 200
-    assert journal.fields_of("http.error")[0]["error"] == "ConnectionError"
-    assert journal.fields_of("http.request")[0]["status"] == 200
-
-
-async def _fail_late(scope, receive, send):
-    await send({"type": "http.response.start", "status": 200, "headers": []})
-    await send({"type": "http.response.body", "body": b"", "more_body": False})
-    raise ConnectionError

@@ -72,17 +72,6 @@ async def test_other_side_is_in_the_verdict_if_requested(opened):
     assert 'judge_model_tokens_total{kind="input"} 300.0' in bench.counts.render().decode()
 
 
-async def test_null_verdict_is_in_the_body(opened):
-    personas = json.loads(GOOD_REPLY)
-    for persona in personas["personas"]:
-        persona["verdict"] = None
-    model = ScriptedModel(json.dumps(personas), gives_verdicts=False)
-    async with opened(model) as bench:
-        body = (await bench.client.post("/api/judge", json=DISPUTE)).json()
-    assert [persona["verdict"] for persona in body["personas"]] == [None, None, None]
-    assert body["degraded"] is True
-
-
 async def test_lengths_are_counted_in_code_points_without_surrounding_space(opened):
     async with opened(ScriptedModel(GOOD_REPLY, GOOD_REPLY)) as bench:
         longest = {**DISPUTE, "context": "😀" * 8000}

@@ -8,17 +8,14 @@ from functools import partial
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from judge.bootstrap.code_roots import open_roots
 from judge.library.search.service import DocumentSearch
 from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY
 from tests.entrypoints.mcp_bench import (
-    CODE,
     MODES,
     McpBench,
     OpenMcpBench,
     open_mcp_bench,
     text_of,
-    write_repository,
 )
 from tests.fakes.model import ScriptedModel
 from tests.fakes.search_index import FakeIndex
@@ -147,17 +144,6 @@ async def test_passage_outside_the_scope_is_not_fetched(opened):
             assert "replaced" not in result.model_dump_json()
 
 
-async def test_collections_are_listed(opened):
-    async with opened() as mcp_server, mcp_server.client() as client:
-        result = await client.call_tool("list_collections", {})
-    listed = result.structured_content
-    assert listed["collections"] == [
-        {"name": "minutes", "documents": 1, "passages": 1},
-        {"name": "robots", "documents": 5, "passages": 15},
-    ]
-    assert (listed["total"], listed["truncated"]) == (2, False)
-
-
 UNANSWERABLE = [
     ("judge_dispute", {**DISPUTE, "domain": "magic"}, "unknown-domain", "no domain 'magic'"),
     ("judge_dispute", {"context": "short"}, "invalid-request", "context must have at least"),
@@ -261,19 +247,6 @@ async def test_unavailable_index_is_reported(opened):
                 await client.get_prompt("contextual_search")
     assert result.is_error
     assert "index is down" in text_of(result)
-
-
-async def test_several_repositories_need_the_repository_argument(opened, tmp_path):
-    shed = await asyncio.to_thread(write_repository, tmp_path / "shed", {"a.py": "price = 2\n"})
-    shop = await asyncio.to_thread(write_repository, tmp_path / "shop", CODE)
-    roots = open_roots([f"shop={shop}", f"shed={shed}"])
-    async with opened(roots=roots) as mcp_server, mcp_server.client() as client:
-        unnamed = await client.call_tool("search_code", {"query": "price"})
-        named = await client.call_tool("search_code", {"query": "price", "repo": "shed"})
-        instructions = client.instructions
-    assert "name one of: shop, shed" in text_of(unnamed)
-    assert [item["file"] for item in named.structured_content["items"]] == ["a.py"]
-    assert instructions.endswith("Repositories: shop, shed.")
 
 
 async def test_judgement_reports_its_steps_without_text_of_the_dispute(opened, mode):

@@ -141,13 +141,6 @@ def test_origin_that_no_browser_sends_is_refused(monkeypatch, origin: str):
 
 
 @pytest.mark.parametrize(
-    "origin", ["*", "http://localhost:3000", "http://[::1]:5173", "https://a:80", "capacitor://a"]
-)
-def test_valid_origin_is_accepted(origin: str):
-    assert Settings(JUDGE_CORS_ORIGINS=(origin,)).cors_origins == (origin,)
-
-
-@pytest.mark.parametrize(
     "url", ["http://127.0.0.1:114340/v1", "http://h:0/v1", "http://[::1", "http:///v1"]
 )
 def test_base_url_without_a_valid_host_and_port_is_refused(monkeypatch, url: str):
