@@ -1,6 +1,6 @@
 """All errors of the core, each below the class that it is a special case of.
 
-No error carries an HTTP status or an exit code: each entrypoint has one table for that.
+No error carries an HTTP status or an exit code; its class's name is its kind in `judge/problems.py`.
 """
 
 from collections.abc import Sequence
@@ -70,7 +70,7 @@ class NotFound(InvalidRequest):
     """The document, passage or symbol that was named does not exist."""
 
 
-class AmbiguousSymbol(InvalidRequest):
+class Ambiguous(InvalidRequest):
     """Several definitions of the code have the name; *candidates* are their full names."""
 
     def __init__(self, message: str, candidates: Sequence[str]) -> None:

@@ -4,25 +4,18 @@ HTTP sends them and golden cases compare them, so this needs no web framework.
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NotRequired, TypedDict, cast
 from urllib.parse import quote
 
 from judge.errors import (
-    AmbiguousSymbol,
-    BadScope,
-    BudgetSpent,
     ContentBlocked,
-    DeadlineExceeded,
-    IndexUnavailable,
     InvalidReply,
     InvalidRequest,
     JudgeError,
-    ModelUnavailable,
     NotFound,
-    Overloaded,
-    UnknownDomain,
 )
 from judge.types.replies import Defect
 from judge.types.request_fields import FieldError
@@ -30,49 +23,35 @@ from judge.types.results import HelpLine
 
 
 class Kind(NamedTuple):
-    """A kind of problem: its HTTP status, its title, what to do about it, and our error for it."""
+    """A kind of problem: its HTTP status, its title, and what to do about it."""
 
     status: int
     title: str
     advice: str
-    error: type[JudgeError] | None = None
-    """Its subclasses are of this kind too, unless they have one of their own."""
 
 
 _WAIT = "Wait for as many seconds as `Retry-After` says."
 
 KINDS: Mapping[str, Kind] = {
     "invalid-request": Kind(
-        400,
-        "The request cannot be understood",
-        "Correct the fields named in `errors`.",
-        InvalidRequest,
+        400, "The request cannot be understood", "Correct the fields named in `errors`."
     ),
     "unknown-domain": Kind(
-        400,
-        "There is no such domain",
-        "Use one of the names in `valid`, or leave `domain` out.",
-        UnknownDomain,
+        400, "There is no such domain", "Use one of the names in `valid`, or leave `domain` out."
     ),
     "bad-scope": Kind(
-        400,
-        "The scope cannot be used",
-        "Use one of the names in `valid`, or leave `scope` out.",
-        BadScope,
+        400, "The scope cannot be used", "Use one of the names in `valid`, or leave `scope` out."
     ),
     "unauthorized": Kind(
         401, "A key is needed", "Send `Authorization: Bearer` with a key of this service."
     ),
     "forbidden": Kind(403, "This is not allowed", "Ask whoever runs the service for access."),
-    "not-found": Kind(404, "There is nothing here", "Look at /schema for what there is.", NotFound),
+    "not-found": Kind(404, "There is nothing here", "Look at /schema for what there is."),
     "method-not-allowed": Kind(
         405, "This method is not used here", "Use a method that the `Allow` header names."
     ),
     "ambiguous": Kind(
-        409,
-        "The name has several meanings",
-        "Ask again with one of the names in `candidates`.",
-        AmbiguousSymbol,
+        409, "The name has several meanings", "Ask again with one of the names in `candidates`."
     ),
     "too-large": Kind(413, "The body is too large", "Send at most what the operation says."),
     "unsupported-media-type": Kind(
@@ -82,7 +61,6 @@ KINDS: Mapping[str, Kind] = {
         422,
         "The safety filter refused the dispute",
         "If somebody is in danger, turn to one of the lines in `help`.",
-        ContentBlocked,
     ),
     "rate-limited": Kind(429, "Too many requests", _WAIT),
     "client-left": Kind(
@@ -95,19 +73,14 @@ KINDS: Mapping[str, Kind] = {
         502,
         "The model's replies broke our rules",
         "Try again. `defects` names each rule, `attempts` how often the model was asked.",
-        InvalidReply,
     ),
-    "model-unavailable": Kind(503, "The model does not answer", _WAIT, ModelUnavailable),
-    "budget-spent": Kind(503, "Today's tokens are spent", _WAIT, BudgetSpent),
-    "overloaded": Kind(503, "Too much is being done already", _WAIT, Overloaded),
-    "index-unavailable": Kind(
-        503, "The search index does not answer", "Try again a little later.", IndexUnavailable
-    ),
-    "deadline-exceeded": Kind(504, "The time is over", "Try again.", DeadlineExceeded),
+    "model-unavailable": Kind(503, "The model does not answer", _WAIT),
+    "budget-spent": Kind(503, "Today's tokens are spent", _WAIT),
+    "overloaded": Kind(503, "Too much is being done already", _WAIT),
+    "index-unavailable": Kind(503, "The search index does not answer", "Try again a little later."),
+    "deadline-exceeded": Kind(504, "The time is over", "Try again."),
 }
-"""The kinds by slug, with which `type` ends."""
-
-_SLUGS = {kind.error: slug for slug, kind in KINDS.items() if kind.error}
+"""The kinds by slug, with which `type` ends: for our own errors, the name of the class."""
 
 
 class DefectDetails(TypedDict):
@@ -169,7 +142,8 @@ class Problem:
 
 def problem_of(error: JudgeError) -> Problem:
     """*error* as a problem to be shown to the caller."""
-    slug = next((_SLUGS[kind] for kind in type(error).__mro__ if kind in _SLUGS), None)
+    names = (re.sub(r"\B[A-Z]", r"-\g<0>", kind.__name__).lower() for kind in type(error).__mro__)
+    slug = next((name for name in names if name in KINDS), None)
     if slug is None:
         return of_kind("internal-error")
     wait_s = error.retry_after_s

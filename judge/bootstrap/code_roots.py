@@ -10,7 +10,7 @@ from codegraph.query.code_graph import CodeGraph
 
 from codegraph import errors as code_errors
 from judge.errors import (
-    AmbiguousSymbol,
+    Ambiguous,
     ConfigurationError,
     InvalidRequest,
     NotFound,
@@ -38,7 +38,7 @@ class CodeRoots:
     async def ask(self, repo: str | None, question: Callable[[CodeGraph], T]) -> T:
         """Run *question* on the graph of *repo*; None means the only repository.
 
-        Raise UnknownRepository, NotFound, AmbiguousSymbol and InvalidRequest.
+        Raise UnknownRepository, NotFound, Ambiguous and InvalidRequest.
         """
         if repo is None and len(self._graphs) == 1:
             [repo] = self._graphs
@@ -60,7 +60,7 @@ def _as_ours(error: code_errors.CodeGraphError, repo: str) -> InvalidRequest:
                 "this can make one with: judge code build-graph --repo FOLDER"
             )
         case code_errors.AmbiguousSymbol():
-            return AmbiguousSymbol(str(error), error.candidates)
+            return Ambiguous(str(error), error.candidates)
         case code_errors.UnknownSymbol():
             return NotFound(str(error))
         case _:
