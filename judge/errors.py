@@ -1,6 +1,6 @@
 """All errors of the core, each below the class that it is a special case of.
 
-No error carries an HTTP status or an exit code; its class's name is its kind in `judge/problems.py`.
+No error has an HTTP status or an exit code; its class's name is its kind in `judge/problems.py`.
 """
 
 from collections.abc import Sequence
