@@ -96,15 +96,6 @@ def test_pod_runs_as_the_user_of_the_image():
     assert CONTAINER["securityContext"]["readOnlyRootFilesystem"] is True
 
 
-def test_all_selectors_match_the_same_pods():
-    labels = BY_KIND["Deployment"]["spec"]["template"]["metadata"]["labels"]
-    assert BY_KIND["Deployment"]["spec"]["selector"]["matchLabels"] == labels
-    assert BY_KIND["Service"]["spec"]["selector"] == labels
-    assert BY_KIND["PodDisruptionBudget"]["spec"]["selector"]["matchLabels"] == labels
-    target = BY_KIND["HorizontalPodAutoscaler"]["spec"]["scaleTargetRef"]["name"]
-    assert target == BY_KIND["Deployment"]["metadata"]["name"]
-
-
 def test_settings_and_sources_are_valid(monkeypatch: pytest.MonkeyPatch):
     data = {p.stem: yaml.safe_load(p.read_text()).get("data") for p in MANIFESTS}
     known = {str(field.validation_alias) for field in Settings.model_fields.values()}

@@ -20,15 +20,6 @@ def test_page_is_up_to_date():
     assert (ROOT / "docs" / "api.md").read_text() == GENERATOR["render"](), "run `make docs`"
 
 
-def test_the_page_names_every_operation_and_schema():
-    page = GENERATOR["render"]()
-    for path, item in document()["paths"].items():
-        for method in item:
-            assert f"### `{method.upper()} {path}`" in page
-    for name in document()["components"]["schemas"]:
-        assert f"### {name}\n" in page
-
-
 def test_the_page_shows_a_whole_reply_as_it_is_sent():
     page = GENERATOR["render"]()
     shown = json.loads(page.partition("A whole reply:\n\n```json\n")[2].partition("```")[0])
@@ -55,27 +46,17 @@ def test_protected_operations_document_401_and_429():
                 assert {"400", "401", "429", "500"} <= operation["responses"].keys()
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "JudgeRequest",
-        "JudgeResult",
-        "PersonaVerdict",
-        "Reference",
-        "Citation",
-        "DomainScore",
-        "HelpLine",
-        "Excerpt",
-        "Usage",
-        "Timings",
-        "Versions",
-        "ProblemDetails",
-    ],
+JUDGEMENT = (
+    "JudgeRequest JudgeResult PersonaVerdict Reference Citation DomainScore HelpLine Excerpt Usage "
+    "Timings Versions ProblemDetails"
 )
-def test_every_field_of_a_judgement_is_explained(name):
-    schema = document()["components"]["schemas"][name]
-    assert schema["description"]
-    assert [field for field, one in schema["properties"].items() if "description" not in one] == []
+
+
+def test_every_field_of_a_judgement_is_explained():
+    for name in JUDGEMENT.split():
+        schema = document()["components"]["schemas"][name]
+        assert schema["description"]
+        assert [f for f, one in schema["properties"].items() if "description" not in one] == []
 
 
 async def test_every_reply_in_the_tests_is_checked(tmp_path):

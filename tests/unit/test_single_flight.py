@@ -37,13 +37,6 @@ async def test_concurrent_callers_share_one_run(work: Work):
     assert {task.result() for task in tasks} == {1}
 
 
-async def test_finished_work_is_run_again(work: Work):
-    flights = SingleFlight()
-    work.end.set()
-    assert await flights.share("key", work) == 1
-    assert await flights.share("key", work) == 2
-
-
 async def test_error_is_raised_to_all_callers_and_not_cached(work: Work):
     flights = SingleFlight()
     work.error = LookupError("broken")
