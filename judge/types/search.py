@@ -70,19 +70,13 @@ class Viewer:
     sees_all: bool = False
 
     def sees(self, collection: str) -> bool:
-        """Whether *collection* is shared or owned by this viewer; case is ignored."""
-        owner = owner_of(collection)
-        return self.sees_all or not owner or owner == fold_name(self.name)
+        """Whether *collection* is shared, or `alice:notes` of Alice's own; case is ignored."""
+        owner, colon, _ = fold_name(collection).partition(":")
+        return self.sees_all or not colon or (owner.strip() or colon) == fold_name(self.name)
 
 
 OPERATOR = Viewer(sees_all=True)
 """For the command line, and for requests with an admin key."""
-
-
-def owner_of(collection: str) -> str:
-    """The owner of *collection* in lower case: `alice` for `alice:notes`; "" if it is shared."""
-    owner, colon, _ = fold_name(collection).partition(":")
-    return (owner.strip() or colon) if colon else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,18 +126,10 @@ class Passage:
 
     @property
     def id(self) -> str:
-        """Identifies this passage in the whole index."""
-        return passage_id(self.collection, self.document_id, self.position)
-
-
-def passage_id(collection: str, document_id: str, position: int) -> str:
-    """The id of the passage at *position*, such as `manuals/intro.md:3`."""
-    return f"{id_prefix(collection)}{document_id}:{position}"
-
-
-def id_prefix(collection: str) -> str:
-    """The prefix of the ids of all passages of *collection*, with its own slashes encoded."""
-    return f"{collection.replace('%', '%25').replace('/', '%2F')}/"
+        """Identifies this passage in the whole index, such as `manuals/intro.md:3`."""
+        # Without slashes of its own, no other collection has the same ids.
+        collection = self.collection.replace("%", "%25").replace("/", "%2F")
+        return f"{collection}/{self.document_id}:{self.position}"
 
 
 def document_key(collection: str, document_id: str) -> str:
