@@ -13,7 +13,7 @@ from judge.adapters.models.extractive import ExtractiveModel
 from judge.adapters.models.remote import RemoteModel
 from judge.bootstrap.code_roots import CodeRoots, open_roots
 from judge.bootstrap.corpus import Corpus, open_search
-from judge.bootstrap.library import Library, open_library
+from judge.bootstrap.library import open_library
 from judge.bootstrap.models import open_gemini, open_model, open_support
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import ModelCaller
@@ -82,7 +82,9 @@ async def open_services(
         if settings.fallback:
             fallback = open_model(settings.fallback, settings, journal, gemini, stack)
         corpus = await stack.enter_async_context(open_search(settings, journal, gemini))
-        embeddings = _page_embeddings(settings, library, corpus)
+        embeddings = None
+        if corpus.embedder and settings.embedder:  # only by name, since it is sent disputes
+            embeddings = PageEmbeddings(corpus.embedder, retriever.cache, retriever.lock, journal)
         caller = ModelCaller(
             _budgeted(model, budget), fallback and _budgeted(fallback, budget), clock, journal
         )
@@ -126,14 +128,6 @@ def _failing(model: LanguageModel, budget: DailyBudget | None) -> tuple[str, ...
     """`model` while its last calls failed for a key, a quota or the budget; never asks it."""
     is_refused = isinstance(model, RemoteModel) and model.health.is_refused
     return ("model",) if is_refused or (budget and budget.is_spent) else ()
-
-
-def _page_embeddings(settings: Settings, library: Library, corpus: Corpus) -> PageEmbeddings | None:
-    """Similarity for the choice of pages, only if an embedder is named: it is sent disputes."""
-    if corpus.embedder is None or not settings.embedder:
-        return None
-    retriever = library.retriever
-    return PageEmbeddings(corpus.embedder, retriever.cache, retriever.lock, library.journal)
 
 
 async def _warm(model: LanguageModel, budget: DailyBudget | None) -> None:

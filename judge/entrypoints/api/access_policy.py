@@ -25,9 +25,6 @@ from judge.types.setting_values import parse_rate_limit
 ACCESS: Final = "access"
 """The key in a route's `opt` for its Access."""
 
-ANY_ORIGIN: Final = "*"
-"""What stands for every origin in JUDGE_CORS_ORIGINS."""
-
 IS_CLOSED = (
     "This server can be reached from outside and has no keys, so that documents, search, code and "
     "scopes are closed. Whoever runs it can set JUDGE_API_KEYS."
@@ -92,7 +89,7 @@ class Principal:
             challenge = {"WWW-Authenticate": 'Bearer realm="judge"'}
             raise RequestRefused("unauthorized", detail, headers=challenge)
         # Without keys, a loopback server is for this machine alone, not for pages its user visits.
-        is_for_this_machine = not policy.is_public and ANY_ORIGIN not in policy.origins
+        is_for_this_machine = not policy.is_public and "*" not in policy.origins
         is_judging = access is Access.JUDGING and is_for_this_machine
         if self.is_cross_origin and (is_reading or is_judging):
             raise RequestRefused("forbidden", IS_CROSS_ORIGIN)

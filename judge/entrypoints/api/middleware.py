@@ -48,7 +48,9 @@ class RequestMiddleware:
         if method == "HEAD":
             # A copy: uvicorn reads its own scope to know that a reply to HEAD has no body.
             scope = {**scope, "method": "GET"}
-        request_id = request_id_of(scope)
+        sent = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
+        request_id = sent if REQUEST_ID.fullmatch(sent) else uuid4().hex
+        scope.setdefault("state", {})["request_id"] = request_id
         status = 0
 
         async def send_on(message: Message) -> None:
@@ -81,11 +83,3 @@ class RequestMiddleware:
                     ms=round((perf_counter() - started) * 1000, 2),
                     **joined,
                 )
-
-
-def request_id_of(scope: Scope) -> str:
-    """The caller's id if it is well-formed, else a new one; kept in the request's state."""
-    text = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
-    request_id = text if REQUEST_ID.fullmatch(text) else uuid4().hex
-    scope.setdefault("state", {})["request_id"] = request_id
-    return request_id

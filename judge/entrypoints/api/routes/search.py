@@ -124,9 +124,6 @@ async def _answer(request: SearchRequest, corpus: Corpus) -> Response[Any]:
     return Response(body, headers=NO_STORE)
 
 
-BY_NAME = "Only the repositories of JUDGE_CODE_ROOTS can be asked about, by name."
-
-
 def _route(
     path: str, operation_id: str, question: type[CodeQuestion], answer: type
 ) -> HTTPRouteHandler:
@@ -136,7 +133,8 @@ def _route(
     @get(
         f"/api/code/{path}",
         operation_id=operation_id,
-        description=f"{cleandoc(question.__doc__ or '')}\n\n{BY_NAME}",
+        description=f"{cleandoc(question.__doc__ or '')}\n\n"
+        "Only the repositories of JUDGE_CODE_ROOTS can be asked about, by name.",
         access=Access.PRIVATE,
         query=question,
         tags=["code"],
