@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from judge.errors import Overloaded
 from judge.ports import Clock
-from judge.types.limits import Allowance, RateLimit
+from judge.types.setting_values import Allowance, RateLimit
 
 MAX_ENTRIES = 10_000
 MAX_CHARACTERS = 8_000_000

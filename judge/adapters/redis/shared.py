@@ -31,7 +31,7 @@ from redis.exceptions import (
 
 from judge.errors import CacheUnavailable, ConfigurationError
 from judge.ports import Clock, Journal
-from judge.types.redis_address import RedisAddress, parse_redis_url
+from judge.types.setting_values import RedisAddress, parse_redis_url
 
 RedisClient = Redis | RedisCluster
 T = TypeVar("T")

@@ -8,7 +8,7 @@ from redis.asyncio import RedisCluster
 from judge.adapters.memory import allowance
 from judge.adapters.redis.shared import SharedRedis, nothing
 from judge.ports import Cache, Clock, Lock, RateLimiter
-from judge.types.limits import Allowance, RateLimit
+from judge.types.setting_values import Allowance, RateLimit
 
 LOCK_PREFIX = "lock:"
 
