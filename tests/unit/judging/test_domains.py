@@ -16,7 +16,7 @@ from judge.judging.domains import (
 )
 from judge.library.dispute import read_dispute
 from judge.library.pages.approved_pages import PageLibrary
-from judge.library.rank.choose import choose_pages
+from judge.library.rank.candidates import choose_pages
 from judge.library.sources.catalog import parse_sources, read_vocabulary
 from judge.types.text_files import TextFile
 from judge.vocabulary.thesaurus import load_thesaurus
