@@ -201,10 +201,6 @@ def compare_indexing(folder: Path, corpus: Sequence[Passage]) -> None:
     )
 
 
-def texts_of(results) -> list[str]:
-    return [hit.passage.text for hit in results.hits]
-
-
 def timed(name: str, ask: Callable[[str], object], asked: Sequence[str]) -> float:
     """Print and return the median, in milliseconds."""
     best = []
