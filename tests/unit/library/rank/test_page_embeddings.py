@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.adapters.memory.cache import MemoryCache, MemoryLock
+from judge.adapters.memory import MemoryCache, MemoryLock
 from judge.bootstrap.services import open_services
 from judge.judging.references import ReferenceCollector
 from judge.library.dispute import read_dispute
@@ -115,7 +115,7 @@ async def test_slow_embedder_is_abandoned():
 @pytest.mark.parametrize(("embedder", "joins"), [("gemini", True), ("none", False), (None, False)])
 async def test_disputes_are_embedded_only_if_an_embedder_is_configured(tmp_path, embedder, joins):
     settings = Settings(
-        _env_file=None, gemini_api_key="key", embedder=embedder, data_dir=str(tmp_path)
+        _env_file=None, GEMINI_API_KEY="key", JUDGE_EMBEDDER=embedder, JUDGE_DATA_DIR=str(tmp_path)
     )
     async with open_services(settings, RecordingJournal()) as services:
         collector, ahead = services.pipeline.references, services.read_ahead.__self__
