@@ -27,24 +27,17 @@ The court held this in {name} [{year}] {court}.
 {name} [{year}] {court} was decided on other facts, and [sic] nobody asked.
 Section {n}({n}) of the {act} may apply, and s {n} too.
 Read para {n} of Schedule 2 to the {act}; it has {n} parts.
-The judge said that the tenant [the claimant] had waited {n} {unit}.
 Use Form [{form}] within {n} {unit}.
-Fill in box {n} on page {n} of form {form} and tick [x].
 Write the reference on the back of form {form}, in the box [for office use].
 Mix {n} g of {food} [or oat {food}] with {n} ml of water.
-Add 1/2 cup {food}, 3/4 tsp of salt and bake at 180°C for {n} minutes [or until brown].
 Serves {n} [or {n} small portions].
 [{n}/11/2026, 09:14:22] Me: the boiler is still broken
 [12/{n}/2026, {time}] Your {who}: later!!
-Your {who} wrote at {time}: “ok” :-] and then nothing.
 She sent <3 and {n} at {time}, lol [sticker].
 You paid £{n} (about €{n}) for it, not £{n}.50.
 It cost £{n} [incl. VAT], that is {n} x £10 = £{n}0.
-A discount of {n}% [was £{n}] is fair, 50/50 or not.
 The flat [{n} bed] costs £{n} pcm.
 Rent is due on {n} {month} {year}, which was a {day}.
-The meeting [at {time} on {day}] took {n} {unit}.
-You waited [{n} {unit}] for your {who}.
 Your {who}'s son ({n}) was cold, and both ({n} and 14) were at home.
 There are two steps: (1) write to your {who}; (2) wait {n} {unit}.
 The office opens 9-5, except {day}s, and is at {n} Acacia Road.
@@ -64,10 +57,6 @@ He said « dans {n} jours » et puis rien.
 Il a répondu : «Je reviendrai dans {n} jours», le {n} mai.
 Er sagte: „in {n} Tagen“, und kam nach {n} Wochen [sic].
 Dijo que vendría en {n} días [sin falta] y no vino.
-Ha detto «fra {n} giorni», cioè il {n} maggio.
-Powiedział: „za {n} dni”, i minęły {n} tygodnie.
-Disse que viria em {n} dias (cerca de {n} semanas).
-Hij zei: “binnen {n} dagen”, en het werden {n} weken.
 Mae gennych {n} diwrnod i dalu [y blaendal].
 Он сказал: «через {n} дней», и не пришёл.
 他说“{n}天”，然后【没有】来。
@@ -85,19 +74,13 @@ The reference number on your letter is 4512.
 [At 9pm] he came, and [10 minutes later] he left.
 ~~14~~ 10 days was his offer; **28** would be fair.
 A score of 4–1 [after extra time] is no reason to shout.
-The ratio is 3:1 and the clock says [9:30].
 Your case reference 12 is on the letter.
-You may ring him on 01632 960 123.
 He was given the choice [see above] of 2 weeks or 3.
 The lease [clause 3.2] says nothing of pets.
 I Samuel [1 Sam. 3:1] is quoted on the wall.
-The bus [no. 12 to Leeds] was late.
 The photo [IMG_2024.jpg] shows the crack.
 He owes you £9 [nine pounds].
 The list has [ ] open and [x] done items.
-Take 2 tablets [500 mg] every 6 hours.
-The house is No. 9, and he lives at No. 12.
-Windows 10 [or 11] is not the issue.
 The temperature was -3 °C [27 °F] that night.
 """.strip().splitlines()
 
