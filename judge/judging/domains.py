@@ -160,17 +160,13 @@ def weigh_evidence(detector: Detector, dispute: Dispute) -> DomainEvidence:
     positive = [one for one in itertools.starmap(_score, by_domain) if one.score > 0]
     scores = tuple(sorted(positive, key=lambda one: -one.score))
     words = len(dispute.context.words) + len(dispute.query.words)
+    (fewer, low), (more, high) = SHORT, LONG
+    share = (min(max(words, fewer), more) - fewer) / (more - fewer)
+    needed = round(low + (high - low) * share, 2)
     ahead = None
     if len(scores) > 1:
         ahead = round(scores[1].score + MIN_LEAD, 2)  # Rounded like the scores it is compared with.
-    return DomainEvidence(matches, scores, ScoreThreshold(words, _needed_for_length(words), ahead))
-
-
-def _needed_for_length(words: int) -> float:
-    """The score that a text of so many *words* needs."""
-    (fewer, low), (more, high) = SHORT, LONG
-    share = (min(max(words, fewer), more) - fewer) / (more - fewer)
-    return round(low + (high - low) * share, 2)
+    return DomainEvidence(matches, scores, ScoreThreshold(words, needed, ahead))
 
 
 def normalise_word(word: str) -> str:

@@ -98,7 +98,7 @@ def _missing(text: str, other: str) -> Iterator[tuple[Kind, str]]:
         if fact not in others:
             yield ("date" if fact[0] == "date" else "number"), " ".join(fact).strip()
     if currencies := _currencies(other):
-        yield from (("number", name) for name in _currencies(text) if name not in currencies)
+        yield from (("number", name) for name in sorted(_currencies(text) - currencies))
     folded = fold(other)
     other_words = {*_WORD.findall(folded)}
     for kind, words in dict.fromkeys(_days_and_names(text)):
@@ -139,9 +139,8 @@ def _one(period: re.Match[str]) -> str:
     return f"{period['before'] or ''}one " if told else period[0]
 
 
-def _currencies(text: str) -> list[str]:
-    names = (_SIGNS.get(sign, sign.lower().rstrip("s")) for sign in _CURRENCY.findall(text))
-    return list(dict.fromkeys(names))
+def _currencies(text: str) -> set[str]:
+    return {_SIGNS.get(sign, sign.lower().rstrip("s")) for sign in _CURRENCY.findall(text)}
 
 
 def _in_words(fact: Fact) -> tuple[str, ...]:
