@@ -11,7 +11,7 @@ from judge.adapters.system_clock import SystemClock
 from judge.adapters.web.fetcher import open_fetcher
 from judge.bootstrap.sources import open_sources
 from judge.bootstrap.stores import Stores, open_stores
-from judge.judging.knowledge import Knowledge
+from judge.judging.results import Knowledge
 from judge.library.pages.page_records import PDF_TIMEOUT_S
 from judge.library.pages.retriever import SnippetRetriever
 from judge.ports import Clock, Journal

@@ -19,11 +19,10 @@ from judge.errors import (
 )
 from judge.judging.care import care_lines, find_safety, merged_help
 from judge.judging.domains import choose_domain
-from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import Deadline, ModelCaller, costs_of
 from judge.judging.other_side import hear_other_side
 from judge.judging.references import ReferenceCollector
-from judge.judging.results import Attempt, PreparedRequest, best_attempt, build_result
+from judge.judging.results import Attempt, Knowledge, PreparedRequest, best_attempt, build_result
 from judge.judging.streamed_fields import StreamedFields
 from judge.judging.support_by_model import SupportRater
 from judge.judging.verdicts.check import check_reply

@@ -1,24 +1,36 @@
-"""What one run of the pipeline gathers, and how its attempts become the result that is shown."""
+"""What a judgement knows and gathers, and how its attempts become the result that is shown."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from judge.errors import InvalidReply
-from judge.judging.care import SafetyFindings, care_lines, merged_help
-from judge.judging.knowledge import Knowledge
+from judge.judging.care import SafetyFindings, SafetyRules, care_lines, merged_help
+from judge.judging.domains import Detector
 from judge.judging.model_caller import Deadline
 from judge.judging.prompts import render_prompt
 from judge.judging.references import NO_REFERENCES, CollectedReferences
 from judge.judging.verdicts.check import ReplyCheck
 from judge.library.country import Country
+from judge.library.sources.catalog import SourceCatalog
 from judge.types.references import Excerpt, Reference
-from judge.types.replies import CheckedReply, Citation, Defect, ModelReply, Prompt, Usage
+from judge.types.replies import CheckedReply, Citation, Defect, ModelReply, Persona, Prompt, Usage
 from judge.types.requests import Detection, JudgeRequest
-from judge.types.results import HelpLine, JudgeResult, NextStep, Timings
+from judge.types.results import HelpLine, JudgeResult, NextStep, Timings, Versions
 
 MAX_STEPS: Final = 3
 """More would be a reading list and not something to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """Everything derived from one sources file; replaced as a whole when the file changes."""
+
+    catalog: SourceCatalog
+    detector: Detector
+    safety: SafetyRules
+    personas: tuple[Persona, ...]
+    versions: Versions
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,9 +106,8 @@ def find_phrases(thesaurus: Thesaurus, text_words: Sequence[str]) -> list[FoundP
     found: list[FoundPhrase] = []
     covered = 0
     for start, phrases in thesaurus.phrases.find(text_words):
-        is_content = (
-            text_words[start] not in thesaurus.storytelling and text_words[start] not in STOP_WORDS
-        )
+        word = text_words[start]
+        is_content = word not in thesaurus.storytelling and word not in STOP_WORDS
         matches = [
             FoundPhrase(phrase, start, end)
             for length, phrase in phrases

@@ -15,7 +15,7 @@ from judge.entrypoints.cli.sources.show import require_domain
 from judge.errors import CacheUnavailable, ConfigurationError, FetchError
 from judge.judging.catalog_check import check_catalog
 from judge.judging.domains import detect_domain
-from judge.judging.knowledge import Knowledge
+from judge.judging.results import Knowledge
 from judge.library.dispute import read_dispute
 from judge.library.pages.approved_pages import requests_of
 from judge.library.pages.page_records import SnippetRequest

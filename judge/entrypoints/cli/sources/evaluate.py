@@ -13,7 +13,7 @@ from judge.entrypoints.cli.output import format_report, say, show
 from judge.entrypoints.cli.sources.check import check_pages
 from judge.errors import ConfigurationError
 from judge.judging.domains import detect_domain
-from judge.judging.knowledge import Knowledge
+from judge.judging.results import Knowledge
 from judge.library.country import find_regions
 from judge.library.dispute import read_dispute
 from judge.library.pages.approved_pages import IndexedPages

@@ -11,7 +11,7 @@ from judge.bootstrap.sources import open_sources, read_sources
 from judge.entrypoints.cli.output import format_report, show
 from judge.errors import UnknownDomain
 from judge.judging.domains import term_words
-from judge.judging.knowledge import Knowledge
+from judge.judging.results import Knowledge
 from judge.library.pages.approved_pages import requests_of
 from judge.library.sources.catalog import DomainSpec, package_vocabulary
 from judge.library.sources.toml_lines import FilePlace, Places
