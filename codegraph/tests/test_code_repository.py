@@ -14,8 +14,7 @@ from codegraph.python_api import (
     tool_rag_search,
     tool_rag_where_used,
 )
-from codegraph.store.artifact import FileRecord
-from codegraph.store.freshness import RecordedFiles, compare
+from codegraph.store.artifact import BUILDER, SETTINGS, Artifact, FileRecord, compare
 from codegraph.store.repository import (
     GRAPH_NAME,
     MAX_FILE_BYTES,
@@ -174,12 +173,12 @@ def test_each_file_has_its_status(repo):
 
 def test_freshness_is_unknown_if_files_cannot_be_listed_or_read():
     record = FileRecord("a.py", "python", "h", 1, 5, "parsed")
-    recorded = RecordedFiles({"a.py": record}, 10**18)
-
-    assert compare(recorded, None, lambda _: "h", same_builder=True)[0] == "UNKNOWN"
+    graph = Artifact(4, BUILDER, SETTINGS, [record], [])
     known = {"a.py": FileStat(1, 6)}
-    assert compare(recorded, known, lambda _: None, same_builder=True)[0] == "UNKNOWN"
-    assert compare(recorded, known, lambda _: "h", same_builder=True)[0] == "FRESH"
+
+    assert compare(graph, 10**18, None, lambda _: "h")[0] == "UNKNOWN"
+    assert compare(graph, 10**18, known, lambda _: None)[0] == "UNKNOWN"
+    assert compare(graph, 10**18, known, lambda _: "h")[0] == "FRESH"
 
 
 def test_file_names_that_are_not_utf_8_are_left_out(repo):

@@ -40,9 +40,8 @@ def gemini():
         yield gemini
 
 
-@pytest.fixture
-def cli(capsys, monkeypatch, tmp_path, site, gemini) -> CommandLine:
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(autouse=True)
+def file(cli, monkeypatch, tmp_path, site, gemini):
     (tmp_path / "sources.toml").write_text(f"""
 [blocked]
 help = [{{ title = "Listeners", url = "https://help.example/", phone = "116 000" }}]
@@ -52,11 +51,9 @@ terms = {{ landlord = 3, boiler = 2 }}
 url = "{site.url("/repairs")}"
 title = "Repairs"
 """)
-    monkeypatch.setenv("JUDGE_SOURCES", "sources.toml")
     monkeypatch.setenv("JUDGE_TRUSTED_HOSTS", site.host)
     monkeypatch.setenv("JUDGE_GEMINI_BASE_URL", gemini.base_url)
     monkeypatch.setenv("GEMINI_API_KEY", "a-key")
-    return CommandLine(capsys)
 
 
 def ask(cli: CommandLine, *more: str, context: str = CONTEXT) -> CommandResult:
@@ -133,46 +130,30 @@ def test_the_story_can_come_from_standard_input(cli, monkeypatch, gemini):
     assert "It is cold." in gemini.prompts[0]
 
 
-@pytest.mark.parametrize(
-    ("more", "words"),
-    [
+def test_what_cannot_be_asked_is_exit_2_with_what_to_do(cli, monkeypatch, gemini):
+    for more, words in (
         (["--domain", "astrology"], "Valid are: tenancy, default."),
         (["--scope", "@collection:notes"], "scope"),
-    ],
-)
-def test_unknown_names_are_exit_2_with_the_valid_ones(cli, more, words):
-    told = ask(cli, *more)
-    assert (told.code, told.out) == (2, "")
-    assert words in told.err
-
-
-def test_a_request_that_is_too_short_names_the_field(cli, gemini):
+    ):
+        told = ask(cli, *more)
+        assert (told.code, told.out, words in told.err) == (2, "", True)
     told = ask(cli, context="Cold.")
-    assert told.code == 2
-    assert told.err == "judge: context must have at least 10 characters.\n"
-    assert gemini.seen == []
-
-
-def test_a_missing_key_is_exit_2_and_says_what_to_set(cli, monkeypatch):
+    assert (told.code, told.err) == (2, "judge: context must have at least 10 characters.\n")
     monkeypatch.delenv("GEMINI_API_KEY")
-    monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
     told = ask(cli)
-    assert told.code == 2
-    assert "Set GEMINI_API_KEY" in told.err
+    assert (told.code, "Set GEMINI_API_KEY" in told.err, gemini.seen) == (2, True, [])
 
 
 def test_refused_dispute_prints_help_lines(cli, gemini):
     gemini.script(blocked())
     told = ask(cli)
-    assert told.code == 2
-    assert "Listeners, 116 000, https://help.example/" in told.err
+    assert (told.code, "Listeners, 116 000, https://help.example/" in told.err) == (2, True)
 
 
 @pytest.fixture
 def chat_server(monkeypatch) -> Iterator[ChatServer]:
     """A server of chat completions, and no Gemini key."""
     monkeypatch.delenv("GEMINI_API_KEY")
-    monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
     with ChatServer.in_thread() as fake:
         monkeypatch.setenv("JUDGE_MODEL", "openai:tiny")
         monkeypatch.setenv("JUDGE_OPENAI_BASE_URL", fake.base_url)

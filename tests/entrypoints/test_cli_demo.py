@@ -21,33 +21,27 @@ from judge.judging.domains import detect_domain
 from judge.library.dispute import read_dispute
 from judge.library.extract.html_page import read_html
 from judge.library.sources.toml_lines import Places
-from tests.entrypoints.command_line import CommandLine
 from tests.fakes.chat_server import ChatServer
 
 SOURCES = files("judge.demo").joinpath("sources.toml").read_text(encoding="utf-8")
 PAGES = {f"/{file.stem}": file.read_bytes() for file in EXAMPLE_PAGES.glob("*.html")}
 
 
-@pytest.fixture
-def cli(capsys, monkeypatch, tmp_path) -> CommandLine:
-    monkeypatch.chdir(tmp_path)
-    # Settings with which only the demo can run.
+@pytest.fixture(autouse=True)
+def settings(cli, monkeypatch):
+    """Settings with which only the demo can run."""
     monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1:9/0")
     monkeypatch.setenv("JUDGE_SOURCES", "nowhere.toml")
     monkeypatch.setenv("JUDGE_MODEL", "no-such-model")
     Path(".env").write_text("JUDGE_MODEL=another\n")
-    return CommandLine(capsys)
 
 
 def test_once_prints_summary_personas_and_numbered_references(cli):
     told = cli("demo", "--once")
     assert told.code == 0
     assert re.search(r"Verdict\n.*\[1\]", told.out, re.DOTALL)
-    assert re.findall(r"^(\w+): no verdict$", told.out, re.MULTILINE) == [
-        "Therapist",
-        "Analyst",
-        "Coach",
-    ]
+    personas = re.findall(r"^(\w+): no verdict$", told.out, re.MULTILINE)
+    assert personas == ["Therapist", "Analyst", "Coach"]
     listed = re.findall(
         r"^ *\[(\d)\] (?:.*\n)+? +http://127\.0\.0\.1:\d+/(\S+)", told.out, re.MULTILINE
     )
@@ -57,23 +51,18 @@ def test_once_prints_summary_personas_and_numbered_references(cli):
     assert "boiler" in told.err
 
 
-def test_demo_serves_with_its_own_settings_and_leaves_no_files(cli):
+def test_demo_serves_with_its_own_settings_and_leaves_no_files(cli, monkeypatch):
+    monkeypatch.setenv("JUDGE_CORS_ORIGINS", "http://localhost:5173, https://app.example.org")
     told = cli("demo", "--port", "8123")
     [served] = cli.http_server.calls
     assert told.code == 0
     assert (served.host, served.port, served.workers) == ("127.0.0.1", 8123, 1)
     assert served.settings.model == "extractive"
     assert served.settings.redis_url is None
+    assert served.settings.cors_origins == ("http://localhost:5173", "https://app.example.org")
     [host] = served.settings.trusted_hosts
     assert f"http://{host}" in told.err
     assert not Path(served.settings.sources).parent.exists()
-
-
-def test_a_frontend_of_another_origin_may_call_the_demo(cli, monkeypatch):
-    monkeypatch.setenv("JUDGE_CORS_ORIGINS", "http://localhost:5173, https://app.example.org")
-    cli("demo")
-    [served] = cli.http_server.calls
-    assert served.settings.cors_origins == ("http://localhost:5173", "https://app.example.org")
 
 
 def test_demo_can_use_a_model_of_chat_completions(cli, monkeypatch):
@@ -111,24 +100,19 @@ def test_the_demo_really_serves_until_ctrl_c(tmp_path):
     assert numbers == list(range(1, len(numbers) + 1))
     assert len(numbers) >= 2
     assert "Traceback" not in rest
-    assert list(tmp_path.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == [".env"]
 
 
-def test_the_example_dispute_is_found_to_be_about_renting():
-    assert (
-        detect_domain(compile_knowledge(SOURCES).detector, read_dispute(CONTEXT, QUERY)).domain
-        == "tenancy"
-    )
+def test_the_example_dispute_and_every_example_get_their_own_domain():
+    known = compile_knowledge(SOURCES)
+    assert detect_domain(known.detector, read_dispute(CONTEXT, QUERY)).domain == "tenancy"
+    assert all(example.is_ok for example in check_examples(known, Places(())))
 
 
-def test_every_example_gets_its_own_domain():
-    assert all(example.is_ok for example in check_examples(compile_knowledge(SOURCES), Places(())))
-
-
-@pytest.mark.parametrize("path", sorted(set(PAGES) - {"/index"}))
-def test_each_page_is_quoted_by_its_whole_first_paragraph(path):
-    first = re.search(r"<p>(.*?)</p>", PAGES[path].decode(), re.DOTALL)
-    assert read_html(PAGES[path]).lead == " ".join(first[1].split())
+def test_each_page_is_quoted_by_its_whole_first_paragraph():
+    for path in set(PAGES) - {"/index"}:
+        first = re.search(r"<p>(.*?)</p>", PAGES[path].decode(), re.DOTALL)
+        assert read_html(PAGES[path]).lead == " ".join(first[1].split())
 
 
 def test_the_site_serves_pages_and_nothing_else():

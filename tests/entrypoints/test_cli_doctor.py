@@ -27,16 +27,11 @@ def gemini() -> Iterator[FakeGemini]:
         yield fake
 
 
-@pytest.fixture
-def cli(capsys, monkeypatch, tmp_path, gemini) -> CommandLine:
+@pytest.fixture(autouse=True)
+def file(cli, monkeypatch, tmp_path, gemini):
     monkeypatch.setenv("JUDGE_GEMINI_BASE_URL", gemini.base_url)
-    monkeypatch.chdir(tmp_path)
-    for name in ("GOOGLE_API_KEY", "JUDGE_MODEL", "REDIS_URL", "STORAGE_REDIS_URL"):
-        monkeypatch.delenv(name, raising=False)
-    (tmp_path / "sources.toml").write_text(SOURCES)
-    monkeypatch.setenv("JUDGE_SOURCES", "sources.toml")
     monkeypatch.setenv("GEMINI_API_KEY", "secret-key")
-    return CommandLine(capsys)
+    (tmp_path / "sources.toml").write_text(SOURCES)
 
 
 def findings(cli: CommandLine) -> tuple[int, dict[str, dict]]:
@@ -71,50 +66,35 @@ def test_a_missing_key_is_found_with_its_fix(cli, monkeypatch):
     assert told.err == ""
 
 
-def served(monkeypatch, fake: ChatServer, name: str = "tiny") -> None:
-    monkeypatch.delenv("GEMINI_API_KEY")
+def served(monkeypatch, fake: ChatServer, name: str) -> None:
+    monkeypatch.delenv("GEMINI_API_KEY", raising=False)
     monkeypatch.setenv("JUDGE_MODEL", f"openai:{name}")
     monkeypatch.setenv("JUDGE_OPENAI_BASE_URL", fake.base_url)
     monkeypatch.setenv("JUDGE_OPENAI_API_KEY", "sk-secret")
 
 
-@pytest.mark.parametrize("name", ["tiny", "large"])
-def test_available_model_is_no_finding_and_is_not_called(cli, monkeypatch, name):
+def test_model_server_is_asked_for_its_models_and_for_no_verdict(cli, monkeypatch):
     with ChatServer.in_thread(models=["tiny", "large:latest"]) as fake:
-        served(monkeypatch, fake, name)
-        code, found = findings(cli)
-    assert code == 0
-    assert "the server has" in found["model"]["message"]
+        for name in ("tiny", "large", "huge"):
+            served(monkeypatch, fake, name)
+            code, found = findings(cli)
+            assert code == (name == "huge")
     assert fake.requests == []
-
-
-def test_unknown_model_is_a_finding_with_the_available_ones(cli, monkeypatch):
-    with ChatServer.in_thread(models=["tiny"]) as fake:
-        served(monkeypatch, fake, "huge")
-        code, found = findings(cli)
-    assert code == 1
-    assert found["model"]["message"].endswith("but tiny")
+    assert found["model"]["message"].endswith("but tiny, large:latest")
     assert "`ollama pull huge`" in found["model"]["fix"]
-
-
-def test_unreachable_model_server_is_a_finding(cli, monkeypatch):
-    with ChatServer.in_thread() as fake:
-        served(monkeypatch, fake)
     code, found = findings(cli)
-    assert code == 1
-    assert "ollama serve" in found["model"]["fix"]
+    assert (code, "ollama serve" in found["model"]["fix"]) == (1, True)
     assert "sk-secret" not in json.dumps(found)
 
 
-@pytest.mark.parametrize("fallback", ["openai:tiny", "gemini-3.8-pro"])
-def test_unusable_fallback_model_is_a_finding(cli, monkeypatch, fallback):
+def test_unusable_fallback_model_is_a_finding(cli, monkeypatch):
     monkeypatch.delenv("GEMINI_API_KEY")
     monkeypatch.setenv("JUDGE_MODEL", "extractive")
-    monkeypatch.setenv("JUDGE_FALLBACK", fallback)
-    code, found = findings(cli)
-    assert code == 1
-    assert f"{fallback} needs a" in found["fallback"]["message"]
-    assert found["fallback"]["fix"]
+    for fallback in ("openai:tiny", "gemini-3.8-pro"):
+        monkeypatch.setenv("JUDGE_FALLBACK", fallback)
+        code, found = findings(cli)
+        assert (code, f"{fallback} needs a" in found["fallback"]["message"]) == (1, True)
+        assert found["fallback"]["fix"]
 
 
 @pytest.mark.parametrize(
@@ -151,18 +131,14 @@ async def test_no_ollama_or_one_in_use_is_no_finding():
     assert await check_ollama(Settings(_env_file=None), fake.base_url) == []
 
 
-def test_example_in_another_domain_is_a_finding(cli, tmp_path):
+def test_example_in_another_domain_and_a_redis_that_is_down_are_findings(
+    cli, monkeypatch, tmp_path
+):
     (tmp_path / "sources.toml").write_text(SOURCES.replace("My landlord", "The bus"))
-    code, found = findings(cli)
-    assert code == 1
-    assert found["sources"]["message"].startswith("1 of 1 examples")
-
-
-def test_a_redis_that_is_down_is_a_finding(cli, monkeypatch):
     monkeypatch.setenv("REDIS_URL", "redis://:hidden@127.0.0.1:9/0")
     code, found = findings(cli)
-    assert code == 1
-    assert found["redis"]["ok"] is False
+    assert (code, found["redis"]["ok"]) == (1, False)
+    assert found["sources"]["message"].startswith("1 of 1 examples")
     assert "hidden" not in json.dumps(found)
 
 

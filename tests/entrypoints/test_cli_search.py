@@ -11,15 +11,11 @@ import pytest
 from judge.bootstrap.corpus import open_search
 from judge.entrypoints.cli.indexing import add_documents
 from judge.settings import Settings
-from tests.entrypoints.command_line import CommandLine, CommandResult
+from tests.entrypoints.command_line import CommandResult
 from tests.fakes.journal import RecordingJournal
 
 BOOK = Path(__file__).parents[1] / "fixtures" / "robotics"
 LINE = "=" * 50
-KEYS = (
-    "JUDGE_COLLECTION JUDGE_EMBEDDER QDRANT_URL QDRANT_API_KEY COHERE_API_KEY GEMINI_API_KEY "
-    "GOOGLE_API_KEY"
-).split()
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +25,7 @@ def indexed(tmp_path_factory):
     shutil.copytree(BOOK, folder / "book")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        for key in KEYS:
-            patch.delenv(key, raising=False)
+        patch.delenv("QDRANT_URL", raising=False)
         for place, collection in (("book", "default"), ("book/examples", "code")):
             adding = add_documents(
                 RecordingJournal(), places=[place], collection=collection, tags=(), form="text"
@@ -39,12 +34,9 @@ def indexed(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def cli(indexed, monkeypatch, capsys):
+@pytest.fixture(autouse=True)
+def shelf(cli, indexed, monkeypatch):
     monkeypatch.chdir(indexed)
-    for key in KEYS:
-        monkeypatch.delenv(key, raising=False)
-    return CommandLine(capsys)
 
 
 def scores(told: CommandResult) -> list[float]:
@@ -75,14 +67,13 @@ def test_tc_003_k_is_clamped_with_a_warning(cli):
     assert len(scores(cli("search", "sensors", "-k", "1"))) == 3
 
 
-@pytest.mark.parametrize("typed", [["--query", ""], ["--query", "  "], [], ["@tag:x"]])
-def test_tc_004_an_empty_query_is_an_error(cli, typed):
-    told = cli("search", *typed)
-    assert (told.code, told.out) == (2, "")
-    assert told.err.startswith(
-        f"{LINE}\nError\n{LINE}\nCode: EMPTY_QUERY\nMessage: Query cannot be empty\nDetails: "
-    )
-    assert told.err.endswith(f"\n\nExit code: 2\n{LINE}\n")
+def test_tc_004_an_empty_query_is_an_error(cli):
+    start = f"{LINE}\nError\n{LINE}\nCode: EMPTY_QUERY\nMessage: Query cannot be empty\nDetails: "
+    for typed in (["--query", ""], ["--query", "  "], [], ["@tag:x"]):
+        told = cli("search", *typed)
+        assert (told.code, told.out) == (2, "")
+        assert told.err.startswith(start)
+        assert told.err.endswith(f"\n\nExit code: 2\n{LINE}\n")
 
 
 def test_tc_005_what_is_not_in_the_book_is_not_found(cli):
@@ -128,13 +119,13 @@ def test_tc_007_an_invalid_server_url_is_one_too_without_its_password(cli, monke
     assert "Code: CONNECTION_ERROR\nMessage: Cannot connect to Qdrant at http://127" in told.err
 
 
-@pytest.mark.parametrize("url", ["", "http://127.0.0.1:1"])
-def test_tc_008_a_missing_key_is_reported(cli, monkeypatch, url):
+def test_tc_008_a_missing_key_is_reported(cli, monkeypatch):
     monkeypatch.setenv("JUDGE_EMBEDDER", "cohere")
-    monkeypatch.setenv("QDRANT_URL", url)
-    told = cli("search", "--query", "navigation")
-    assert told.code == 2
-    assert "Code: MISSING_KEY\nMessage: JUDGE_EMBEDDER=cohere needs COHERE_API_KEY" in told.err
+    for url in ("", "http://127.0.0.1:1"):
+        monkeypatch.setenv("QDRANT_URL", url)
+        told = cli("search", "--query", "navigation")
+        assert told.code == 2
+        assert "Code: MISSING_KEY\nMessage: JUDGE_EMBEDDER=cohere needs COHERE_API_KEY" in told.err
 
 
 def test_documents_without_vectors_get_keyword_search_and_a_warning(cli, monkeypatch):
@@ -154,11 +145,11 @@ async def test_a_key_alone_opens_no_embedder_for_the_embedded_index(tmp_path):
             assert (corpus.vectors is not None) == opened
 
 
-@pytest.mark.parametrize("k", ["three", "3.5", "", "9" * 30 + "x"])
-def test_k_must_be_an_integer(cli, k):
-    told = cli("search", "sensors", "--k", k)
-    assert told.code == 2
-    assert "Code: INVALID_K\nMessage: K must be an integer\n" in told.err
+def test_k_must_be_an_integer(cli):
+    for k in ("three", "3.5", "", "9" * 30 + "x"):
+        told = cli("search", "sensors", "--k", k)
+        assert told.code == 2
+        assert "Code: INVALID_K\nMessage: K must be an integer\n" in told.err
 
 
 def test_a_long_query_is_cut_with_a_warning(cli):
@@ -170,32 +161,20 @@ def test_a_long_query_is_cut_with_a_warning(cli):
     assert "cut to 1000" in told.err
 
 
-def test_query_may_be_given_only_once(cli):
-    told = cli("search", "navigation", "--query", "sensors")
-    assert (told.code, "Give the query once" in told.err) == (2, True)
-
-
 def test_options_given_twice_all_count_or_are_refused(cli):
-    assert (
-        "Collection: code, default\n" in cli("search", "wheel", "-c", "code", "-c", "default").out
-    )
+    both = cli("search", "wheel", "-c", "code", "-c", "default")
+    assert "Collection: code, default\n" in both.out
     scoped = cli("search", "wheel", "--context", "@*", "--context", "@collection:code")
     assert "Collection: code\n" in scoped.out
-    assert cli("search", "--query", "wheel", "--query", "sensor").code == 2
+    for typed in (["navigation", "--query", "sensors"], ["--query", "wheel", "--query", "sensor"]):
+        told = cli("search", *typed)
+        assert (told.code, "Give the query once" in told.err) == (2, True)
 
 
-@pytest.mark.parametrize("option", ["--collection", "-c", "--store", "-s"])
-def test_a_collection_is_chosen(cli, option):
-    told = cli("search", "wheel", option, "code")
-    assert "Collection: code\nResults: 3\n" in told.out
-
-
-@pytest.mark.parametrize(
-    "arguments", [["\udcff boiler"], ["boiler", "-c", "\udcff"], ["x", "--context", "@tag:\udcff"]]
-)
-def test_argument_of_invalid_text_is_refused(cli, arguments):
-    told = cli("search", *arguments, "--format", "json")
-    assert (told.code, "no text in UTF-8" in json.loads(told.out)["message"]) == (2, True)
+def test_argument_of_invalid_text_is_refused(cli):
+    for typed in (["\udcff boiler"], ["boiler", "-c", "\udcff"], ["x", "--context", "@tag:\udcff"]):
+        told = cli("search", *typed, "--format", "json")
+        assert (told.code, "no text in UTF-8" in json.loads(told.out)["message"]) == (2, True)
 
 
 def test_the_default_collection_comes_from_the_environment(cli, monkeypatch):
@@ -203,22 +182,23 @@ def test_the_default_collection_comes_from_the_environment(cli, monkeypatch):
     assert "Collection: code\n" in cli("search", "wheel").out
 
 
-@pytest.mark.parametrize(
-    ("typed", "collection"),
-    [
+def test_the_heading_names_what_was_searched(cli):
+    for typed, collection in (
         (["wheel @collection:code"], "code"),
         (["wheel", "--context", "@collection:code,default"], "code, default"),
         (["wheel", "--context", "@*"], "*"),
         (["wheel", "-c", "*"], "*"),
+        *(
+            (["wheel", option, "code"], "code")
+            for option in ("--collection", "-c", "--store", "-s")
+        ),
         (["wheel"], "default"),
         (["wheel @folder:examples"], "*"),
         (["wheel (@collection:code OR @collection:default)"], "code, default"),
         (["wheel (@collection:code OR @folder:examples)"], "*"),
         (["wheel -@collection:code"], "*"),
-    ],
-)
-def test_the_heading_names_what_was_searched(cli, typed, collection):
-    assert f"Collection: {collection}\n" in cli("search", *typed).out
+    ):
+        assert f"Collection: {collection}\n" in cli("search", *typed).out
 
 
 def test_invalid_scope_lists_the_valid_ones(cli):
@@ -291,10 +271,8 @@ def test_the_check_of_a_reply_has_a_form_for_programs(cli, tmp_path):
     assert "warnings" not in json.loads(check(cli, tmp_path, reply, "wheel", "--json").out)
 
 
-@pytest.mark.parametrize(
-    ("file", "code"), [("reply.md", "EMPTY_QUERY"), ("missing.md", "INTERNAL_ERROR")]
-)
-def test_a_reply_that_cannot_be_checked_has_an_error_for_programs(cli, tmp_path, file, code):
+def test_a_reply_that_cannot_be_checked_has_an_error_for_programs(cli, tmp_path):
     (tmp_path / "reply.md").write_text('<cite i="1"/>')
-    told = cli("search", "--check-answer", str(tmp_path / file), "--json")
-    assert (told.code, json.loads(told.out)["code"], told.err) == (2, code, "")
+    for file, code in (("reply.md", "EMPTY_QUERY"), ("missing.md", "INTERNAL_ERROR")):
+        told = cli("search", "--check-answer", str(tmp_path / file), "--json")
+        assert (told.code, json.loads(told.out)["code"], told.err) == (2, code, "")

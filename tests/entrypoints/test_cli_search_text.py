@@ -3,8 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from judge.entrypoints.cli.search import (
     Results,
     SearchFailed,
@@ -59,19 +57,16 @@ FAILURE = SearchFailed(
 )
 
 
-@pytest.mark.parametrize(
-    ("made", "name"),
-    [
+def test_output_is_unchanged_to_the_byte():
+    for made, name in (
         (results_text(FOUND), "results.txt"),
         (results_text(NOTHING), "nothing.txt"),
         (failure_text(FAILURE), "error.txt"),
         (results_json(FOUND), "results.json"),
         (results_json(NOTHING), "nothing.json"),
         (failure_json(FAILURE), "error.json"),
-    ],
-)
-def test_output_is_unchanged_to_the_byte(made, name):
-    assert made == (GOLDEN / name).read_text()
+    ):
+        assert made == (GOLDEN / name).read_text()
 
 
 def test_a_hint_and_warnings_are_in_json_when_there_are_any():

@@ -8,7 +8,6 @@ import pytest
 from redis import Redis
 
 from judge.entrypoints.cli.output import Terminal, detect_terminal, format_table, progress_bar
-from tests.entrypoints.command_line import CommandLine
 from tests.fakes.redis_server import running_redis
 from tests.fakes.site import FakeSite
 
@@ -41,8 +40,9 @@ def site():
         yield site
 
 
-@pytest.fixture
-def file(tmp_path, site):
+@pytest.fixture(autouse=True)
+def file(cli, monkeypatch, tmp_path, site):
+    monkeypatch.setenv("JUDGE_TRUSTED_HOSTS", site.host)
     path = tmp_path / "sources.toml"
     path.write_text(f"""
 [domains.tenancy]
@@ -63,16 +63,6 @@ text = "{REPAIRS}"
 terms = {{ grievance = 3, landlord = 0.5 }}
 """)
     return path
-
-
-@pytest.fixture
-def cli(capsys, monkeypatch, tmp_path, file, site) -> CommandLine:
-    monkeypatch.chdir(tmp_path)
-    for name in ("GEMINI_API_KEY", "GOOGLE_API_KEY", "REDIS_URL", "STORAGE_REDIS_URL"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("JUDGE_SOURCES", str(file))
-    monkeypatch.setenv("JUDGE_TRUSTED_HOSTS", site.host)
-    return CommandLine(capsys)
 
 
 def test_list_shows_a_page_on_one_line_each(cli, site):
@@ -128,25 +118,17 @@ def test_check_fails_for_a_wall_and_leaves_the_last_good_text(cli, site, monkeyp
     assert kept == PARAGRAPH
 
 
-def test_check_fails_for_a_page_that_is_gone_and_says_why(cli, site):
+def test_check_fails_for_a_page_that_is_gone_or_withdrawn_and_says_why(cli, site):
+    meta = '<meta name="govuk:withdrawn" content="withdrawn">'
+    site.page("/eviction", dated("2024-03-01").replace("<head>", f"<head>{meta}"))
     site.fail("/repairs", 404)
     told = cli("sources", "check")
+    gone, withdrawn = [line for line in told.out.splitlines() if line.startswith("FAILED")][::-1]
     assert told.code == 1
-    [line] = [line for line in told.out.splitlines() if line.startswith("FAILED")]
-    assert site.url("/repairs") in line
-    assert "404" in line
-
-
-def test_check_fails_for_a_page_that_was_withdrawn_and_says_so(cli, site):
-    meta = '<meta name="govuk:withdrawn" content="withdrawn">'
-    site.page("/repairs", dated("2024-03-01").replace("<head>", f"<head>{meta}"))
-    told = cli("sources", "check")
-    assert told.code == 1
-    [line] = [line for line in told.out.splitlines() if line.startswith("FAILED")]
-    assert site.url("/repairs") in line
-    assert "withdrawn" in line
+    assert (site.url("/repairs") in gone, "404" in gone) == (True, True)
+    assert (site.url("/eviction") in withdrawn, "withdrawn" in withdrawn) == (True, True)
     report = json.loads(cli("sources", "check", "--format", "json").out)
-    assert [(page["reason"], page["text"]) for page in report["pages"]][1] == ("withdrawn", "")
+    assert (report["pages"][0]["reason"], report["pages"][0]["text"]) == ("withdrawn", "")
 
 
 def test_check_as_json_holds_whole_texts_and_reasons(cli, site, file):
@@ -160,7 +142,7 @@ def test_check_as_json_holds_whole_texts_and_reasons(cli, site, file):
     assert (example["domain"], example["text"], example["detected"]) == (
         "tenancy", REPAIRS, "tenancy",
     )  # fmt: skip
-    assert (example["file"], example["line"]) == (str(file), 15)
+    assert (example["file"], example["line"]) == (file.name, 15)
 
 
 def test_warm_without_redis_is_exit_2_and_says_what_to_set(cli, site):
@@ -182,16 +164,12 @@ def test_warm_puts_every_page_in_redis(cli, site, monkeypatch):
     assert site.url("/eviction") in again.err
 
 
-def test_a_pipe_gets_neither_colour_nor_wrapped_rows(cli):
+def test_a_pipe_gets_neither_colour_nor_wrapped_rows_nor_control_sequences():
     assert detect_terminal() == Terminal()
-    table = format_table(["A"], [["word " * 100]])
-    assert "\x1b" not in table
-    assert "word " * 99 + "word" in table.splitlines()
-
-
-def test_table_cells_have_no_control_sequences_or_markup():
-    table = format_table(["A"], [["\x1b[31mred\x1b[0m [bold]x[/bold]"]])
-    assert "red [bold]x[/bold]" in table.splitlines()
+    lines = format_table(["A"], [["word " * 100], ["\x1b[31mred\x1b[0m [bold]x[/bold]"]]).split(
+        "\n"
+    )
+    assert {"word " * 99 + "word", "red [bold]x[/bold]"} < set(lines)
 
 
 def test_a_terminal_gets_colour_and_its_width(monkeypatch):

@@ -6,7 +6,6 @@ import tomllib
 
 import pytest
 
-from tests.entrypoints.command_line import CommandLine
 from tests.fakes.site import FakeSite
 
 LEAD = "Your landlord has to keep the boiler in working order and start repairs in reasonable time."
@@ -25,8 +24,9 @@ def site():
         yield site
 
 
-@pytest.fixture
-def file(tmp_path, site):
+@pytest.fixture(autouse=True)
+def file(cli, monkeypatch, tmp_path, site):
+    monkeypatch.setenv("JUDGE_TRUSTED_HOSTS", site.host)
     path = tmp_path / "sources.toml"
     path.write_text(f"""# ours
 vocabulary = false
@@ -39,16 +39,6 @@ sources = [
 terms = {{ grievance = 3 }}
 """)
     return path
-
-
-@pytest.fixture
-def cli(capsys, monkeypatch, tmp_path, file, site) -> CommandLine:
-    monkeypatch.chdir(tmp_path)
-    for name in ("GEMINI_API_KEY", "GOOGLE_API_KEY", "REDIS_URL", "STORAGE_REDIS_URL"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("JUDGE_SOURCES", "sources.toml")
-    monkeypatch.setenv("JUDGE_TRUSTED_HOSTS", site.host)
-    return CommandLine(capsys)
 
 
 def test_the_page_is_shown_and_written_as_one_line(cli, site, file):
@@ -106,40 +96,25 @@ def test_an_included_domain_is_written_into_its_own_file(cli, site, file, tmp_pa
     assert site.url("/repairs") in pets.read_text()
 
 
-@pytest.mark.parametrize(
-    ("path", "told"),
-    [
-        ("/old", "stands in domains.tenancy already"),
-        ("/old/", "stands in domains.tenancy already"),
-        ("/withdrawn", "withdrawn"),
-        ("/gone", "404"),
-        ("/empty", "No paragraph"),
-    ],
-)
-def test_a_page_that_must_not_be_quoted_is_refused(cli, site, file, path, told):
+def test_a_page_that_must_not_be_quoted_is_refused(cli, site, file):
     site.fail("/gone", 404)
     site.page("/empty", "<html><body><main><h1>Nothing</h1></main></body></html>")
     site.page(
         "/withdrawn", PAGE.replace("<head>", '<head><meta name="govuk:withdrawn" content="1">')
     )
     before = file.read_bytes()
-    refused = cli("sources", "add", site.url(path), "--yes")
-    assert (refused.code, refused.out, file.read_bytes()) == (2, "", before)
-    assert told in refused.err
-
-
-@pytest.mark.parametrize(
-    ("url", "told"),
-    [
+    for url, told in (
+        (site.url("/old"), "stands in domains.tenancy already"),
+        (site.url("/old/"), "stands in domains.tenancy already"),
+        (site.url("/withdrawn"), "withdrawn"),
+        (site.url("/gone"), "404"),
+        (site.url("/empty"), "No paragraph"),
         ("http://example.org/a", "Give its https address"),
         ("example.org/a", "must be http or https"),
-        ("https://example.org/a b", "percent-encode"),
-    ],
-)
-def test_an_address_that_cannot_be_fetched_safely_is_refused(cli, url, told):
-    refused = cli("sources", "add", url, "--yes")
-    assert refused.code == 2
-    assert told in refused.err
+    ):
+        refused = cli("sources", "add", url, "--yes")
+        assert (refused.code, refused.out, file.read_bytes()) == (2, "", before)
+        assert told in refused.err
 
 
 def test_page_without_a_matching_domain_needs_the_option(cli, site):

@@ -4,8 +4,6 @@ import json
 
 import pytest
 
-from tests.entrypoints.command_line import CommandLine
-
 FILE = """\
 [retrieval]
 ttl_hours = 24
@@ -29,17 +27,15 @@ patterns = ['\\bhit me\\b']
 """
 
 
-@pytest.fixture
-def file(tmp_path):
-    return tmp_path / "sources.toml"
+@pytest.fixture(autouse=True)
+def file(cli, tmp_path):
+    path = tmp_path / "sources.toml"
+    path.write_text(f"vocabulary = false\n{FILE}")
+    return path
 
 
-@pytest.fixture
-def cli(capsys, monkeypatch, tmp_path, file) -> CommandLine:
-    file.write_text(f"vocabulary = false\n{FILE}")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("JUDGE_SOURCES", "sources.toml")
-    return CommandLine(capsys)
+def report(cli):
+    return json.loads(cli("sources", "check", "--offline", "--json").out)
 
 
 def test_a_good_file_is_exit_0(cli):
@@ -75,29 +71,21 @@ def test_a_broken_file_is_exit_2_with_file_line_and_fix(cli, file):
         assert fix in told.err
 
 
-FOUND = {
-    "a page of two domains": (
-        "beer = 3 }",
-        'beer = 3 }\nsources = [{ url = "https://example.org/a", title = "A" }]',
-        "duplicate-page",
-        15,
-    ),
-    "an address without encryption": ("https://example.org/b", "http://b.org/", "plain-http", 9),
-    "a domain without words": ("terms = { beer = 3 }\n", "", "no-words", 13),
-}
+TWICE = 'sources = [{ url = "https://example.org/a", title = "A" }]'
 
 
-@pytest.mark.parametrize("name", FOUND)
-def test_suspicious_entry_is_exit_1_with_file_and_line(cli, file, name):
-    old, new, kind, line = FOUND[name]
-    file.write_text(file.read_text().replace(old, new))
-    report = json.loads(cli("sources", "check", "--offline", "--json").out)
-    assert [(one["kind"], one["file"], one["line"]) for one in report["findings"]] == [
-        (kind, "sources.toml", line)
-    ]
-    told = cli("sources", "check", "--offline")
-    assert told.code == 1
-    assert f"sources.toml, line {line}" in told.out
+def test_suspicious_entry_is_exit_1_with_file_and_line(cli, file):
+    good = file.read_text()
+    for old, new, kind, line in (
+        ("beer = 3 }", f"beer = 3 }}\n{TWICE}", "duplicate-page", 15),
+        ("https://example.org/b", "http://b.org/", "plain-http", 9),
+        ("terms = { beer = 3 }\n", "", "no-words", 13),
+    ):
+        file.write_text(good.replace(old, new))
+        [found] = report(cli)["findings"]
+        assert (found["kind"], found["file"], found["line"]) == (kind, "sources.toml", line)
+        told = cli("sources", "check", "--offline")
+        assert (told.code, f"sources.toml, line {line}" in told.out) == (1, True)
 
 
 def test_misplaced_example_and_counterexample_are_found(cli, file):
@@ -113,14 +101,10 @@ def test_misplaced_example_and_counterexample_are_found(cli, file):
 
 def test_example_must_match_as_a_question_alone(cli, file):
     file.write_text(file.read_text().replace("landlord = 3", "landlord = 1.5"))
-    report = json.loads(cli("sources", "check", "--offline", "--json").out)
-    assert [(e["detected"], e["told_as"]) for e in report["examples"]] == [
-        ("default", "story"),
-        ("default", "story"),
-    ]
+    told = [(example["detected"], example["told_as"]) for example in report(cli)["examples"]]
+    assert told == [("default", "story"), ("default", "story")]
     file.write_text(file.read_text().replace("A pub in Leeds", "My landlord in Leeds"))
-    report = json.loads(cli("sources", "check", "--offline", "--json").out)
-    assert report["examples"][1]["told_as"] == "question"
+    assert report(cli)["examples"][1]["told_as"] == "question"
 
 
 def test_one_domain_can_be_checked_alone(cli, file):

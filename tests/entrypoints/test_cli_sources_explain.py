@@ -6,7 +6,6 @@ import sys
 
 import pytest
 
-from tests.entrypoints.command_line import CommandLine
 from tests.fakes.site import FakeSite
 
 STORY = "My landlord will not mend the boiler in Leeds"
@@ -20,10 +19,11 @@ def site():
         yield site
 
 
-@pytest.fixture
-def cli(capsys, monkeypatch, tmp_path, site) -> CommandLine:
-    file = tmp_path / "sources.toml"
-    file.write_text(f"""
+@pytest.fixture(autouse=True)
+def file(cli, monkeypatch, tmp_path, site):
+    monkeypatch.setenv("JUDGE_TRUSTED_HOSTS", site.host)
+    path = tmp_path / "sources.toml"
+    path.write_text(f"""
 vocabulary = false
 [domains.tenancy]
 terms = {{ landlord = 3, "pub landlord" = 0, boiler = 2, party = -0.5 }}
@@ -41,12 +41,7 @@ terms = ["hits me"]
 harmless = ["this job is killing me"]
 help = [{{ title = "Refuge", url = "https://example.org/refuge", phone = "0800 2" }}]
 """)
-    monkeypatch.chdir(tmp_path)
-    for name in ("GEMINI_API_KEY", "GOOGLE_API_KEY", "REDIS_URL", "STORAGE_REDIS_URL"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("JUDGE_SOURCES", "sources.toml")
-    monkeypatch.setenv("JUDGE_TRUSTED_HOSTS", site.host)
-    return CommandLine(capsys)
+    return path
 
 
 def explained(cli, *arguments):
@@ -74,8 +69,8 @@ def test_each_term_has_its_weight_for_each_domain(cli):
     assert {term["file"] for term in report["terms"]} == {"sources.toml"}
 
 
-def test_built_in_phrase_around_a_term_of_a_new_domain_names_the_term(cli, tmp_path):
-    (tmp_path / "sources.toml").write_text("[domains.next_door]\nterms = { neighbour = 3 }\n"
+def test_built_in_phrase_around_a_term_of_a_new_domain_names_the_term(cli, file):
+    file.write_text("[domains.next_door]\nterms = { neighbour = 3 }\n"
                                            "[domains.workplace]\n")  # fmt: skip
     report = terms(explained(cli, "My neighbour shouts"))
     ours = {shown: term for (domain, shown), term in report.items() if domain == "next_door"}
@@ -84,15 +79,11 @@ def test_built_in_phrase_around_a_term_of_a_new_domain_names_the_term(cli, tmp_p
     ]
 
 
-def test_pattern_is_shown_with_its_match(cli):
-    report = terms(explained(cli, "He served a Section 21 notice"))
+def test_a_pattern_has_its_match_and_a_term_of_the_question_counts_more(cli):
+    report = terms(explained(cli, "--context", "Section 21", "--query", "Is my landlord wrong?"))
     assert report["tenancy", "section 21"]["configured"] == "section (8|21)"
-
-
-def test_terms_of_question_and_story_are_distinguished(cli):
-    report = terms(explained(cli, "--context", "He shouts", "--query", "Is my landlord wrong?"))
-    assert report["tenancy", "landlord"]["is_asked"]
-    assert report["tenancy", "landlord"]["score"] == 4.5
+    asked = report["tenancy", "landlord"]
+    assert (asked["is_asked"], asked["score"]) == (True, 4.5)
 
 
 def test_threshold_and_missing_score_are_shown(cli):

@@ -4,11 +4,9 @@ import json
 
 import pytest
 
-from tests.entrypoints.command_line import CommandLine
 
-
-@pytest.fixture
-def cli(capsys, monkeypatch, tmp_path) -> CommandLine:
+@pytest.fixture(autouse=True)
+def files(cli, tmp_path):
     (tmp_path / "sources.toml").write_text("""include = ["more/*.toml"]
 retrieval = { ttl_hours = 12 }
 [domains.tenancy]
@@ -29,10 +27,6 @@ brief = "You weigh both sides. Be brief."
 """)
     (tmp_path / "more").mkdir()
     (tmp_path / "more" / "pets.toml").write_text("\n[domains.pets.terms]\ndog = 3\n")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("JUDGE_SOURCES", raising=False)
-    monkeypatch.setenv("JUDGE_SOURCES", "sources.toml")
-    return CommandLine(capsys)
 
 
 def shown(cli, *arguments):

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from tests.entrypoints.command_line import CommandLine
 from tests.fakes.site import FakeSite
 
 TENANCY = {"context": "My landlord kept it", "query": "Is that fair?", "domain": "tenancy"}
@@ -22,8 +21,9 @@ def site():
         yield site
 
 
-@pytest.fixture
-def cli(capsys, monkeypatch, tmp_path, site) -> CommandLine:
+@pytest.fixture(autouse=True)
+def file(cli, monkeypatch, tmp_path, site):
+    monkeypatch.setenv("JUDGE_TRUSTED_HOSTS", site.host)
     (tmp_path / "sources.toml").write_text(f"""
 vocabulary = false
 [retrieval]
@@ -37,12 +37,6 @@ sources = [
 [domains.pubs]
 terms = {{ beer = 3 }}
 """)
-    monkeypatch.chdir(tmp_path)
-    for name in ("GEMINI_API_KEY", "GOOGLE_API_KEY", "REDIS_URL", "STORAGE_REDIS_URL"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("JUDGE_SOURCES", "sources.toml")
-    monkeypatch.setenv("JUDGE_TRUSTED_HOSTS", site.host)
-    return CommandLine(capsys)
 
 
 @pytest.fixture
@@ -81,22 +75,19 @@ def test_pages_are_read_and_found_by_what_they_say(cli, disputes, site):
     assert site.hits["/repairs"] == 1
 
 
-@pytest.mark.parametrize(
-    ("row", "told"),
-    [
+def test_a_line_that_cannot_be_used_is_named(cli, disputes):
+    for row, told in (
         ("{", "line 2: is not valid JSON"),
         ("[1]", "line 2: must be a JSON object"),
         ({"text": "A", "domain": "tenancy"}, "line 2: has neither context nor query"),
         ({"context": "A", "query": "B"}, "line 2: domain"),
         (TENANCY | {"domain": "pets"}, "line 2: domain: there is no domain 'pets'"),
         (TENANCY | {"pages": "https://example.org/"}, "line 2: pages"),
-    ],
-)
-def test_a_line_that_cannot_be_used_is_named(cli, disputes, row, told):
-    refused = cli("sources", "try", disputes(TENANCY, row))
-    assert (refused.code, refused.out) == (2, "")
-    assert told in refused.err
-    assert "landlord" not in refused.err
+    ):
+        refused = cli("sources", "try", disputes(TENANCY, row))
+        assert (refused.code, refused.out) == (2, "")
+        assert told in refused.err
+        assert "landlord" not in refused.err
 
 
 def test_other_line_endings_are_read_and_invalid_text_is_named(cli, tmp_path):

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from tests.entrypoints.command_line import CommandLine
 from tests.fakes.embedding_server import EmbeddingServer
 from tests.fakes.static_model import make_model
 
@@ -15,18 +14,14 @@ def server():
         yield server
 
 
-@pytest.fixture
-def cli(capsys, monkeypatch, tmp_path, server):
-    monkeypatch.chdir(tmp_path)
-    for name in ("QDRANT_URL", "JUDGE_DATA_DIR", "JUDGE_COLLECTION", "GOOGLE_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
+@pytest.fixture(autouse=True)
+def docs(cli, monkeypatch, tmp_path, server):
     monkeypatch.setenv("JUDGE_EMBEDDER", "gemini")
     monkeypatch.setenv("GEMINI_API_KEY", "key")
     monkeypatch.setenv("JUDGE_GEMINI_BASE_URL", server.url)
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "harbour.md").write_text("# Harbour\n\nThe ferry leaves at noon.\n")
     (tmp_path / "docs" / "kitchen.md").write_text("# Kitchen\n\nFlour and water make a loaf.\n")
-    return CommandLine(capsys)
 
 
 def stats(cli):

@@ -24,10 +24,18 @@ FILES = {
 
 
 @pytest.fixture
-def root(tmp_path) -> Path:
+def empty(tmp_path) -> Path:
+    """A repository without a graph."""
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
     return tmp_path
+
+
+@pytest.fixture
+def root(empty) -> Path:
+    """A repository with its graph."""
+    ask("build-graph", "-r", empty)
+    return empty
 
 
 def ask(*arguments: object):
@@ -41,7 +49,8 @@ def ask(*arguments: object):
     return result.return_value, result.stdout, result.stderr
 
 
-def test_build_graph_reports_what_it_did(root):
+def test_build_graph_reports_what_it_did(empty):
+    root = empty
     status, out, err = ask("build-graph", "--repo", root)
 
     report = json.loads(out)
@@ -52,8 +61,6 @@ def test_build_graph_reports_what_it_did(root):
 
 
 def test_where_used_prints_json_unless_asked_otherwise(root):
-    ask("build-graph", "-r", root)
-
     status, out, _ = ask("where-used", "-r", root, "-s", "target_symbol")
 
     result = json.loads(out)
@@ -65,8 +72,6 @@ def test_where_used_prints_json_unless_asked_otherwise(root):
 
 
 def test_lineage_takes_a_direction_a_depth_and_a_limit(root):
-    ask("build-graph", "-r", root)
-
     _, out, _ = ask("lineage", "-r", root, "-s", "use", "-d", "deps", "-m", 5, "--depth", 1)
 
     result = json.loads(out)
@@ -75,31 +80,22 @@ def test_lineage_takes_a_direction_a_depth_and_a_limit(root):
 
 
 def test_search_takes_a_limit_case_and_expressions(root):
-    ask("build-graph", "-r", root)
-
     _, out, _ = ask("search", "-r", root, "-q", "TARGET.S", "-l", 1, "--regex", "-i")
 
     result = json.loads(out)
     assert (len(result["items"]), result["truncated"]) == (1, True)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "start"),
-    [
+def test_other_formats_on_request(root):
+    for arguments, start in (
         (["where-used", "-s", "target_symbol", "--format", "text"], "definition:\n"),
         (["where-used", "-s", "target_symbol", "--format", "mermaid"], "flowchart LR\n"),
         (["lineage", "-s", "use", "-d", "up", "--format", "mermaid"], "flowchart LR\n"),
         (["lineage", "-s", "use", "-d", "up", "--format", "text"], "module_a.target_symbol"),
         (["search", "-q", "target", "--format", "text"], "module_a.py:1: "),
-    ],
-)
-def test_other_formats_on_request(root, arguments, start):
-    ask("build-graph", "-r", root)
-
-    status, out, err = ask(*arguments, "-r", root)
-
-    assert (status, err) == (0, "")
-    assert out.startswith(start)
+    ):
+        status, out, err = ask(*arguments, "-r", root)
+        assert (status, err, out.startswith(start)) == (0, "", True)
 
 
 @pytest.mark.process
@@ -125,103 +121,67 @@ def test_source_text_has_no_control_sequences(root):
     (root / "module_c.py").write_text(
         "def f():\n    \treturn 1  # \x1b]0;title\x07\x1b[2J\u202eend\n"
     )
-    ask("build-graph", "-r", root)
-
-    _, out, _ = ask("search", "-r", root, "-q", "return 1  #", "--format", "text")
+    _, out, _ = ask("search", "-r", root, "-q", "return 1  #", "--format", "text", "--refresh")
 
     assert "module_c.py:2:     \treturn 1  # end\n" in out
 
 
 def test_possible_uses_are_shown_on_request(root):
-    ask("build-graph", "-r", root)
-
     _, out, _ = ask("where-used", "-r", root, "-s", "A.m", "--possible")
 
     assert [item["confidence"] for item in json.loads(out)["items"]] == ["exact", "possible"]
 
 
-def test_refresh_builds_first(root):
-    status, out, _ = ask("search", "-r", root, "-q", "target", "--refresh")
-
+def test_refresh_builds_first(empty):
+    status, out, _ = ask("search", "-r", empty, "-q", "target", "--refresh")
     assert (status, json.loads(out)["freshness_state"]) == (0, "FRESH")
 
 
-def test_a_missing_graph_is_a_friendly_error(root):
-    status, out, err = ask("where-used", "-r", root, "-s", "target_symbol")
-
-    assert status == 2
-    assert json.loads(out)["error"] == "GraphMissing"
+def test_a_missing_graph_is_a_friendly_error(empty):
+    status, out, err = ask("where-used", "-r", empty, "-s", "target_symbol")
+    assert (status, json.loads(out)["error"]) == (2, "GraphMissing")
     assert "judge code build-graph" in err
 
 
 def test_an_ambiguous_name_is_exit_1_with_candidates(root):
-    ask("build-graph", "-r", root)
-
     status, out, err = ask("where-used", "-r", root, "-s", "m")
-
-    assert status == 1
+    assert (status, "full name" in err) == (1, True)
     assert json.loads(out)["candidates"] == ["module_a.A.m", "module_b.B.m"]
-    assert "full name" in err
 
 
 def test_an_unknown_name_is_exit_1(root):
-    ask("build-graph", "-r", root)
-
     status, out, err = ask("lineage", "-r", root, "-s", "nowhere", "--format", "text")
-
     assert (status, out) == (1, "")
     assert "no definition called 'nowhere'" in err
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
+def test_a_folder_that_is_not_there_is_exit_2(tmp_path):
+    for arguments in (
         ["build-graph"],
         ["search", "-q", "x"],
         ["search", "-q", "x", "--refresh"],
-        ["where-used", "-s", "x"],
         ["lineage", "-s", "x"],
-    ],
-)
-def test_a_folder_that_is_not_there_is_exit_2(tmp_path, arguments):
-    status, out, err = ask(*arguments, "-r", tmp_path / "nowhere")
-
-    assert status == 2
-    assert json.loads(out)["error"] == "BadRepository"
-    assert "not a folder" in err
+    ):
+        status, out, err = ask(*arguments, "-r", tmp_path / "nowhere")
+        assert (status, json.loads(out)["error"]) == (2, "BadRepository")
+        assert "not a folder" in err
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
+def test_bad_input_is_exit_2_with_a_reason(root):
+    for arguments in (
         ["search", "-q", "(", "--regex"],
         ["search", "-q", ""],
         ["lineage", "-s", "use", "-d", "sideways"],
-    ],
-)
-def test_bad_input_is_exit_2_with_a_reason(root, arguments):
-    ask("build-graph", "-r", root)
-
-    status, out, err = ask(*arguments, "-r", root)
-
-    assert status == 2
-    assert json.loads(out)["status"] == "error"
-    assert err.startswith("judge: ")
-
-
-@pytest.mark.parametrize(("command", "option"), [("search", "-q"), ("where-used", "-s")])
-def test_invalid_text_is_not_echoed_in_json(root, command, option):
-    ask("build-graph", "-r", root)
-
-    code, out, _ = ask(command, "-r", root, option, "a\udcff")
-
-    assert (code, "no text in UTF-8" in json.loads(out)["detail"]) == (2, True)
+        ["search", "-q", "a\udcff"],
+        ["where-used", "-s", "a\udcff"],
+    ):
+        status, out, err = ask(*arguments, "-r", root)
+        assert (status, json.loads(out)["status"]) == (2, "error")
+        assert err.startswith("judge: ")
+        assert ("no text in UTF-8" in out) == ("a\udcff" in arguments)
 
 
 def test_query_does_not_import_the_builder_or_other_commands(root):
-    CliRunner().invoke(
-        judge, ["code", "build-graph", "--repo", str(root)], obj=CommandContext(print, print)
-    )
     query = (
         "import sys, judge.__main__ as judge_main\n"
         f"sys.argv = ['judge', 'code', 'search', '--repo', {str(root)!r}, '-q', 'target']\n"

@@ -4,17 +4,17 @@ read changed files -> facts -> find the files that looked up something that chan
 write the graph and the cache for the next build.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
 from codegraph.errors import GraphMissing
-from codegraph.facts import MEMBERS, MODULES, FileFacts, defined_names
+from codegraph.facts import FileFacts, defined_names
 from codegraph.infer.linker import FileLinker
-from codegraph.models import VARIABLE_KINDS, BuildReport, FileStat
+from codegraph.models import BuildReport, FileStat
 from codegraph.module_index import ModuleIndex, packages_of
 from codegraph.path_aliases import PathAliases, is_config
 from codegraph.read.languages import has_reader, language_of, read_facts
@@ -22,20 +22,18 @@ from codegraph.source_text import content_hash, decoded, is_binary
 from codegraph.store.artifact import (
     CachedFile,
     FileRecord,
-    decode_artifact,
     decode_build_cache,
     decode_facts,
-    decode_part,
     encode_artifact,
     encode_build_cache,
     encode_facts,
     encode_part,
 )
-from codegraph.store.freshness import RecordedFiles, is_current
 from codegraph.store.repository import FACTS_NAME, GRAPH_NAME, MAX_FILE_BYTES, Repository
 
 #: Called with the number of steps done and the number of all steps.
 Progress = Callable[[int, int], None]
+_Files = dict[str, CachedFile]
 
 
 def build_graph_for_repo(
@@ -48,197 +46,134 @@ def build_graph_for_repo(
     repository = Repository(repo_root)
     progress = on_progress or (lambda _done, _total: None)
     try:
-        return _Builder(repository, progress, _last_build(repository)).run()
+        content, written_ns = repository.stored(FACTS_NAME)
+        return _Builder(repository, progress, decode_build_cache(content), written_ns).run()
     except (msgspec.DecodeError, GraphMissing):  # what the last build left is damaged
-        return _Builder(repository, progress, _NO_BUILD).run()
-
-
-class _LastBuild(NamedTuple):
-    """The output of the last build: its files, their parts of the graph, and its cache."""
-
-    recorded: RecordedFiles
-    parts: dict[str, msgspec.Raw]
-    cache: dict[str, CachedFile]
-
-
-_NO_BUILD = _LastBuild(RecordedFiles({}, 0), {}, {})
-
-
-def _last_build(repository: Repository) -> _LastBuild:
-    """The output of the last build; empty when there was none, or by another builder."""
-    try:
-        content, written_ns = repository.graph()
-        artifact = decode_artifact(content)
-        parts = artifact.parts()
-    except GraphMissing:
-        return _NO_BUILD
-    if not is_current(artifact):
-        return _NO_BUILD
-    cache = decode_build_cache(repository.facts(), content)
-    if cache.keys() != parts.keys():
-        cache = {}
-    return _LastBuild(RecordedFiles.from_artifact(artifact, written_ns), parts, cache)
+        return _Builder(repository, progress, {}, 0).run()
 
 
 class _Builder:
-    """One build; *last* is the output of the one before."""
+    """One build; *old* are the files of the one before, whose cache was *written_ns*."""
 
-    def __init__(self, repository: Repository, on_progress: Progress, last: _LastBuild) -> None:
+    def __init__(
+        self, repository: Repository, on_progress: Progress, old: _Files, written_ns: int
+    ) -> None:
         self._repository = repository
         self._on_progress = on_progress
-        self._last = last
-        self._old_cache = last.cache
-        self._new_cache: dict[str, CachedFile] = {}
-        self._parts: dict[str, msgspec.Raw] = {}
+        self._old, self._written_ns = old, written_ns
+        self._new: _Files = {}
         self._facts: dict[str, FileFacts] = {}
         self._read = 0
 
     def run(self) -> BuildReport:
         files = self._repository.files()
-        records = []
         for done, (path, stat) in enumerate(files.items()):
-            records.append(self._record(path, stat))
+            self._new[path] = self._file(path, stat)
             self._on_progress(done, 2 * len(files))
-        linked = self._link(records)
+        linked = self._link()
         self._on_progress(2 * len(files), 2 * len(files))
-        self._write(records)
+        new = self._new.values()
+        graph = encode_artifact([f.record for f in new], [f.part for f in new if f.facts])
+        self._repository.write(GRAPH_NAME, graph)
+        self._repository.write(FACTS_NAME, encode_build_cache(self._new))
         return BuildReport(
-            files=len(records),
-            nodes=sum(part.counts[0] for part in self._new_cache.values()),
-            edges=sum(part.counts[1] for part in self._new_cache.values()),
+            files=len(files),
+            nodes=sum(file.counts[0] for file in new),
+            edges=sum(file.counts[1] for file in new),
             read=self._read,
             linked=linked,
-            unparsed=tuple(r.path for r in records if r.status == "syntax-error"),
+            unparsed=tuple(f.record.path for f in new if f.record.status == "syntax-error"),
             submodules=tuple(self._repository.submodules()),
         )
 
-    def _write(self, records: list[FileRecord]) -> None:
-        """Write the graph, then the cache."""
-        parts = [self._parts.get(path) or self._last.parts[path] for path in self._new_cache]
-        graph = encode_artifact(records, parts)
-        self._repository.write(GRAPH_NAME, graph)
-        self._repository.write(FACTS_NAME, encode_build_cache(self._new_cache, graph))
-
     # --- reading ----------------------------------------------------------------------------
 
-    def _record(self, path: str, stat: FileStat) -> FileRecord:
-        """The record of a file, taken from the last build if the file has not changed."""
-        unchanged = self._last.recorded.unchanged(path, stat)
-        if unchanged is not None and unchanged.status != "parsed":
-            # The extra for its language may have been installed since.
-            is_readable_now = unchanged.status == "text" and has_reader(unchanged.lang)
-            if not is_readable_now:
-                return unchanged
-        old = self._old_cache.get(path)
-        if unchanged is not None and old is not None and old.hash == unchanged.hash:
-            self._new_cache[path] = old
-            return unchanged
+    def _file(self, path: str, stat: FileStat) -> CachedFile:
+        """A file as it is now, taken from the last build if it has not changed."""
+        old = self._old.get(path)
+        if old is not None and old.record.is_unchanged(stat, self._written_ns):
+            is_readable_now = old.record.status == "text" and has_reader(old.record.lang)
+            if not is_readable_now:  # The extra for its language may have been installed since.
+                return old
         content = None if stat.size > MAX_FILE_BYTES else self._repository.read(path)
         language = language_of(path)
         digest = content_hash(content) if content is not None else ""
-        status = self._status(path, language, content, digest, stat)
-        return FileRecord(path, language, digest, stat.size, stat.mtime_ns, status)
-
-    def _status(
-        self, path: str, language: str, content: bytes | None, digest: str, stat: FileStat
-    ) -> str:
-        """The `FileRecord.status` of a file, which is read into facts unless they are cached."""
+        record = partial(FileRecord, path, language, digest, stat.size, stat.mtime_ns)
         if content is None:
-            return "too-large" if stat.size > MAX_FILE_BYTES else "unreadable"
+            return CachedFile(record("too-large" if stat.size > MAX_FILE_BYTES else "unreadable"))
         if is_binary(content):
-            return "binary"
-        old = self._old_cache.get(path)
-        if old is not None and old.hash == digest:
-            self._new_cache[path] = old
-            return "parsed"
+            return CachedFile(record("binary"))
+        if old is not None and old.facts and old.record.hash == digest:
+            return replace(old, record=record("parsed"))
         self._read += 1
         try:
-            facts = read_facts(language, decoded(content))
+            facts, status = read_facts(language, decoded(content)), "text"
         except SyntaxError:
-            return "syntax-error"
+            facts, status = None, "syntax-error"
         if facts is None:
-            return "text"
+            return CachedFile(record(status))
         self._facts[path] = facts
-        self._new_cache[path] = CachedFile(digest, encode_facts(facts))
-        return "parsed"
+        return CachedFile(record("parsed"), encode_facts(facts), sorted(defined_names(facts)))
 
     def _load(self, path: str) -> FileFacts | None:
-        facts = self._facts.get(path)
-        if facts is None and path in self._new_cache:
-            facts = self._facts[path] = decode_facts(self._new_cache[path].facts)
-        return facts
+        if path not in self._facts:
+            if path not in self._new or not self._new[path].facts:
+                return None
+            self._facts[path] = decode_facts(self._new[path].facts)
+        return self._facts[path]
 
     # --- linking ----------------------------------------------------------------------------
 
-    def _link(self, records: list[FileRecord]) -> int:
+    def _link(self) -> int:
         """Link the files whose edges may have changed; return how many."""
-        old, new, files = self._old_cache, self._new_cache, len(records)
-        changed = {path for path in old.keys() | new.keys() if old.get(path) is not new.get(path)}
-        configs = {record.path: record.hash for record in records if is_config(record.path)}
-        last = self._last.recorded.by_path.values()
-        has_new_aliases = configs != {r.path: r.hash for r in last if is_config(r.path)}
+        old, new = _parsed(self._old), _parsed(self._new)
+        changed = {p for p in old.keys() | new.keys() if old.get(p) is not new.get(p)}
+        configs = _configs(self._new)
+        has_new_aliases = configs != _configs(self._old)
         if not changed and not has_new_aliases:
             return 0
-        modules = ModuleIndex(new, PathAliases({path: self._text(path) for path in configs}))
-        unchanged = self._stored_names(new.keys() - changed)
-        facts = {path: self._facts[path] for path in new.keys() & changed}
-        names = unchanged | _names_in(facts, modules)
-        if has_new_aliases or changed >= new.keys():
-            stale = list(new)
-        else:
-            stale = self._stale_paths(changed, modules, unchanged, names)
-        for done, path in enumerate(stale):
-            linked = FileLinker(path, modules, self._load, names).link()
-            self._parts[path] = encode_part(linked.part)
-            new[path] = replace(
-                new[path],
-                counts=(len(linked.part.nodes), len(linked.part.edges)),
-                lookups={key: sorted(looked_up) for key, looked_up in linked.lookups.items()},
+        texts = {path: decoded(self._repository.read(path) or b"") for path in configs}
+        modules = ModuleIndex(new, PathAliases(texts))
+        before = ModuleIndex(old) if old.keys() != new.keys() else modules
+        names = _names(self._new, modules)
+        # In the form of `CachedFile.lookups`.
+        changes = changed | _changed_modules(before, modules)
+        changes |= {f".{n.removeprefix('.')}" for n in _names(self._old, before) ^ names}
+        stale = [
+            path
+            for path in new
+            if has_new_aliases
+            or path in changed
+            or before.names.get(path) != modules.names[path]
+            or not changes.isdisjoint(self._new[path].lookups)
+        ]
+        for done, path in enumerate(stale, 1):
+            part, lookups = FileLinker(path, modules, self._load, names).link()
+            self._new[path] = replace(
+                self._new[path],
+                part=encode_part(part),
+                counts=(len(part.nodes), len(part.edges)),
+                lookups=sorted(lookups),
             )
-            self._on_progress(files + files * (done + 1) // len(stale), 2 * files)
+            self._on_progress(
+                len(self._new) * (len(stale) + done) // len(stale), 2 * len(self._new)
+            )
         return len(stale)
 
-    def _text(self, path: str) -> str:
-        return decoded(self._repository.read(path) or b"")
 
-    def _stored_names(self, paths: Iterable[str]) -> set[str]:
-        """The names of the modules at *paths* and of their definitions, from the last graph."""
-        return {
-            ("." if node.kind in VARIABLE_KINDS else "") + node.fqn.rpartition(".")[2]
-            for path in paths
-            for node in decode_part(self._last.parts[path]).nodes
-        }
-
-    def _stale_paths(
-        self, changed: set[str], modules: ModuleIndex, unchanged: set[str], names: set[str]
-    ) -> list[str]:
-        """The files that changed, and those that looked up a name that changed.
-
-        *names* are those of the whole repository, *unchanged* those in files that are the same.
-        """
-        old, new = self._old_cache, self._new_cache
-        before = ModuleIndex(old) if old.keys() != new.keys() else modules
-        facts = {path: decode_facts(old[path].facts) for path in old.keys() & changed}
-        members = (unchanged | _names_in(facts, before)) ^ names
-        # In the form of `CachedFile.lookups`.
-        changes = {p: _changed_bindings(facts.get(p), self._facts.get(p)) for p in changed}
-        changes[MEMBERS] = {name.removeprefix(".") for name in members}
-        changes[MODULES] = _changed_modules(before, modules)
-        return [
-            path
-            for path, file in new.items()
-            if path in changed
-            or before.names.get(path) != modules.names[path]
-            or any(
-                "*" in changes[key] or not changes[key].isdisjoint(file.lookups[key])
-                for key in changes.keys() & file.lookups.keys()
-            )
-        ]
+def _parsed(files: _Files) -> dict[str, bytes]:
+    return {path: file.facts for path, file in files.items() if file.facts}
 
 
-def _names_in(facts: dict[str, FileFacts], modules: ModuleIndex) -> set[str]:
-    """The names of the modules with these *facts*, by path, and of their definitions."""
-    return set().union(*(defined_names(f) | {modules.last_name(p)} for p, f in facts.items()))
+def _configs(files: _Files) -> dict[str, str]:
+    """The hashes of the files that declare path aliases."""
+    return {path: file.record.hash for path, file in files.items() if is_config(path)}
+
+
+def _names(files: _Files, modules: ModuleIndex) -> set[str]:
+    """The names of all modules and of their definitions; those of variables begin with a dot."""
+    last_names = {name.rpartition(".")[2] for name in modules.names.values()}
+    return last_names.union(*(file.names for file in files.values()))
 
 
 def _changed_modules(before: ModuleIndex, after: ModuleIndex) -> set[str]:
@@ -248,16 +183,3 @@ def _changed_modules(before: ModuleIndex, after: ModuleIndex) -> set[str]:
         for name, _ in before.known_names() ^ after.known_names()
         for prefix in (name, *packages_of(name))
     }
-
-
-def _changed_bindings(old: FileFacts | None, new: FileFacts | None) -> set[str]:
-    """The module-level names whose bindings differ; `*` when star imports do."""
-    before = _fingerprints(old) if old else {}
-    after = _fingerprints(new) if new else {}
-    return {n for n in before.keys() | after.keys() if before.get(n) != after.get(n)}
-
-
-def _fingerprints(facts: FileFacts) -> dict[str, str]:
-    """The fingerprints of module-level names, of `__all__` and of star imports (`*`)."""
-    exports = ",".join(facts.exports) if facts.exports is not None else "-"
-    return {**facts.fingerprints, "__all__": exports, "*": str(facts.star_imports)}

@@ -10,7 +10,7 @@ import msgspec
 from codegraph import ir
 
 #: Raised when the meaning of facts changes, so that stored ones are not reused.
-FACTS_VERSION = 18
+FACTS_VERSION = 19
 
 ParameterKind = Literal["p", "k", "*", "**"]
 ScopeKind = Literal["module", "class", "function", "block"]
@@ -71,8 +71,7 @@ class VariableSymbol(msgspec.Struct, array_like=True, frozen=True, gc=False):
 class FileFacts(msgspec.Struct, array_like=True):
     """All facts of one file.
 
-    *star_imports* are the levels and modules of `from … import *`; *exports* is `__all__`;
-    *fingerprints* maps each name of the module to a hash of the statements that bind it.
+    *star_imports* are the levels and modules of `from … import *`; *exports* is `__all__`.
     """
 
     scopes: list[LexicalScope]
@@ -80,17 +79,12 @@ class FileFacts(msgspec.Struct, array_like=True):
     occurrences: list[Occurrence]
     star_imports: list[tuple[int, str]]
     exports: list[str] | None
-    fingerprints: dict[str, str]
     variables: list[VariableSymbol] = []
-
-
-#: Keys, beside paths, under which a file records its look-ups of modules and of members by name.
-MODULES, MEMBERS = "", "."
 
 
 def new_facts(lines: int) -> FileFacts:
     """Empty facts for a file of that many *lines*."""
-    return FileFacts([LexicalScope("module", "", -1, 1, (1, lines))], [], [], [], None, {})
+    return FileFacts([LexicalScope("module", "", -1, 1, (1, lines))], [], [], [], None)
 
 
 def fixture_key(name: str) -> str:

@@ -108,10 +108,6 @@ class ModuleIndex:
         is_root = _is_package_file(path) and not _folder(path)
         return name if is_root else f"{self.names[path]}.{name}"
 
-    def last_name(self, path: str) -> str:
-        """The last part of the name of the module at *path*."""
-        return self.names[path].rpartition(".")[2]
-
     def _name(self, path: str) -> str:
         folder = _folder(path)
         if folder not in self._packages or not is_python(path):

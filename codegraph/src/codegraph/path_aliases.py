@@ -1,7 +1,7 @@
 """Names of TypeScript modules -> paths: aliases of tsconfig.json, packages of the repository."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from posixpath import dirname, join, normpath
 from typing import Any, NamedTuple, TypeVar
 
@@ -18,6 +18,8 @@ _MAX_EXTENDS = 100
 _PACKAGE = re.compile(r"(?:^|/)package\.json$")
 #: Of the conditions of an export, those that lead to source or to types before what is built.
 _CONDITIONS = ("types", "source", "development", "import", "module", "default", "require")
+#: Of a package.json, what may name the file that stands for the package.
+_MAINS = ("types", "typings", "source", "module", "main")
 #: Folders of what is built; the source is in `src` or beside them.
 _BUILT = re.compile(r"^(?:dist|build|lib|out|esm|cjs|es)(?:/(?:esm|cjs|types))?/")
 #: Prefixes that most bundlers map to the source root when no configuration does.
@@ -41,34 +43,18 @@ class _PathMapping(NamedTuple):
     base: str | None
 
 
-class _Package(msgspec.Struct):
-    """A package.json; values of the wrong type count as missing."""
-
-    name: Any = ""
-    types: Any = None
-    typings: Any = None
-    source: Any = None
-    module: Any = None
-    main: Any = None
-    exports: Any = None
-    imports: Any = None
-
-
 class PathAliases:
     """The path aliases of each folder of a repository, and its packages."""
 
     def __init__(self, configs: Mapping[str, str]) -> None:
         """*configs* are the texts of the `is_config` files, by path."""
-        self._packages = {
-            dirname(path): _parsed(text, _Package)
-            for path, text in configs.items()
-            if _PACKAGE.search(path)
-        }
-        self._configs = {
-            path: _parsed(text, _Config)
-            for path, text in configs.items()
-            if not _PACKAGE.search(path)
-        }
+        self._packages: dict[str, dict[str, Any]] = {}
+        self._configs: dict[str, _Config] = {}
+        for path, text in configs.items():
+            if _PACKAGE.search(path):
+                self._packages[dirname(path)] = _parsed(text, dict[str, Any])
+            else:
+                self._configs[path] = _parsed(text, _Config)
         self._effective_cache: dict[str, _PathMapping] = {}
         self._mappings: dict[str, list[_PathMapping]] = {}
         for path in sorted(self._configs, key=lambda path: (len(path), path)):
@@ -78,10 +64,7 @@ class PathAliases:
 
     def targets(self, name: str, importer: str) -> list[str]:
         """The paths, perhaps without suffix, that *name* may refer to in *importer*, best first."""
-        folder = dirname(importer)
-        while folder and folder not in self._mappings:
-            folder = dirname(folder)
-        mappings = self._mappings.get(folder, ())
+        mappings = self._mappings.get(_nearest(dirname(importer), self._mappings), ())
         targets = [target for mapping in mappings for target in _mapped_targets(mapping, name)]
         if name.startswith(_ROOT_PREFIXES):
             targets.append(name[2:])
@@ -90,36 +73,20 @@ class PathAliases:
     def _package_targets(self, name: str, importer: str) -> Iterator[str]:
         """The files of a package of the repository that *name* means: `@acme/ui/x`, or `#x`."""
         if name.startswith("#"):
-            folder = dirname(importer)
-            while folder and folder not in self._packages:
-                folder = dirname(folder)
-            if folder in self._packages:
-                yield from self._exported(folder, self._packages[folder].imports, name)
+            folder = _nearest(dirname(importer), self._packages)
+            package = self._packages.get(folder, {})
+            yield from _exported(folder, package.get("imports"), name)
             return
         for folder, package in self._packages.items():
-            if name == package.name:
-                yield from self._main_files(folder, package)
-            elif package.name and name.startswith(f"{package.name}/"):
-                inner = name[len(package.name) + 1 :]
-                yield from self._exported(folder, package.exports, f"./{inner}")
+            full = package.get("name")
+            if full and name == full:
+                yield from _exported(folder, package.get("exports"), ".")
+                for main in (*map(package.get, _MAINS), "index", "src/index"):
+                    yield from _sources(folder, main)
+            elif full and name.startswith(f"{full}/"):
+                inner = name[len(full) + 1 :]
+                yield from _exported(folder, package.get("exports"), f"./{inner}")
                 yield from (normpath(join(folder, start, inner)) for start in ("", "src"))
-
-    def _main_files(self, folder: str, package: _Package) -> Iterator[str]:
-        mains = (package.types, package.typings, package.source, package.module, package.main)
-        yield from self._exported(folder, package.exports, ".")
-        for main in (*mains, "index", "src/index"):
-            yield from _sources(folder, main)
-
-    def _exported(self, folder: str, entries: Any, name: str) -> Iterator[str]:
-        """The files of *entries*, `exports` or `imports` of a package, for *name*."""
-        has_names = isinstance(entries, dict) and any(key[:1] in (".", "#") for key in entries)
-        by_name = entries if has_names else {".": entries}
-        for pattern in sorted(by_name, key=lambda pattern: -len(pattern.partition("*")[0])):
-            inner = _matched(pattern, name)
-            if inner is not None:
-                for target in _conditions(by_name[pattern]):
-                    yield from _sources(folder, target.replace("*", inner))
-                return
 
     def _effective(self, path: str, depth: int = 0) -> _PathMapping:
         """The path mapping of a configuration, with what it inherits by `extends`."""
@@ -150,6 +117,21 @@ class PathAliases:
         return mapping
 
 
+def _nearest(folder: str, folders: Mapping[str, Any]) -> str:
+    """The folder or the nearest one above it that is in *folders*; empty without one."""
+    while folder and folder not in folders:
+        folder = dirname(folder)
+    return folder
+
+
+def _exported(folder: str, entries: Any, name: str) -> Iterator[str]:
+    """The files of *entries*, `exports` or `imports` of a package, for *name*."""
+    has_names = isinstance(entries, dict) and any(key[:1] in (".", "#") for key in entries)
+    pattern, inner = _best_match(by_name := entries if has_names else {".": entries}, name)
+    for target in _conditions(by_name.get(pattern)):
+        yield from _sources(folder, target.replace("*", inner))
+
+
 def _sources(folder: str, target: Any) -> Iterator[str]:
     """The path of *target* in a package, and where its source may be if that is built."""
     if isinstance(target, str):
@@ -178,7 +160,7 @@ def is_config(path: str) -> bool:
     return path.endswith(".json") and bool(_CONFIG_NAME.search(path) or _PACKAGE.search(path))
 
 
-_Json = TypeVar("_Json", _Config, _Package)
+_Json = TypeVar("_Json")
 
 
 def _parsed(text: str, kind: type[_Json]) -> _Json:
@@ -193,19 +175,17 @@ def _parsed(text: str, kind: type[_Json]) -> _Json:
 
 def _mapped_targets(mapping: _PathMapping, name: str) -> Iterator[str]:
     """The targets of *name*: by the pattern with the longest matching prefix, then by the base."""
-    for pattern in sorted(mapping.paths, key=lambda pattern: -len(pattern.partition("*")[0])):
-        inner = _matched(pattern, name)
-        if inner is not None:
-            yield from (target.replace("*", inner, 1) for target in mapping.paths[pattern])
-            break
+    pattern, inner = _best_match(mapping.paths, name)
+    yield from (target.replace("*", inner, 1) for target in mapping.paths.get(pattern, ()))
     if mapping.base is not None:
         yield normpath(join(mapping.base, name))
 
 
-def _matched(pattern: str, name: str) -> str | None:
-    """What the `*` of *pattern* stands for in *name*; None when it does not match."""
-    start, star, end = pattern.partition("*")
-    is_long = len(name) >= len(start) + len(end)
-    if name == pattern or (star and is_long and name.startswith(start) and name.endswith(end)):
-        return name[len(start) : len(name) - len(end)]
-    return None
+def _best_match(patterns: Iterable[str], name: str) -> tuple[str, str]:
+    """The pattern with the longest prefix that *name* matches, and what its `*` stands for."""
+    for pattern in sorted(patterns, key=lambda pattern: -len(pattern.partition("*")[0])):
+        start, star, end = pattern.partition("*")
+        is_long = len(name) >= len(start) + len(end)
+        if name == pattern or (star and is_long and name.startswith(start) and name.endswith(end)):
+            return pattern, name[len(start) : len(name) - len(end)]
+    return "", ""

@@ -3,7 +3,6 @@
 Commands are declared in modules that import little; see `runs` for where the work of each is.
 """
 
-import errno
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -28,9 +27,6 @@ from judge.errors import JudgeError
 
 COMMANDS = (demo, serve, ask, check, sources, index, search, code, golden, mcp, doctor, completion)
 """In the order in which people meet them."""
-
-OUT_OF_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""A full disk, a quota, and a size limit of the shell: OSErrors that do not name the file."""
 
 
 class OrderedGroup(click.Group):
@@ -78,9 +74,6 @@ def run(arguments: Sequence[str], context: CommandContext) -> int:
         _print_error(format_problem(error))
         return COULD_NOT_ANSWER
     except Exception as error:  # noqa: BLE001 - people are shown a sentence, not a traceback
-        if isinstance(error, OSError) and error.errno in OUT_OF_SPACE:
-            _print_error(f"The output cannot be written: {error.strerror}.")
-            return COULD_NOT_ANSWER
         from judge.entrypoints.event_log import log_error
 
         log_error(TerminalJournal(is_verbose=True), error, event="cli.error")

@@ -79,15 +79,6 @@ def _set_keys(source: SourceSpec) -> list[tuple[str, str | list[str]]]:
 
 MAX_TOPICS = 8
 
-HEADING_WEIGHT = 3
-"""How many times a word in a heading counts."""
-
-MIN_COUNT = 3
-"""A word that counts less is hardly a subject of the page."""
-
-FALLBACK_WORDS = 3
-"""If no word reaches `MIN_COUNT`, this many of the commonest are proposed, for people to edit."""
-
 _PUBLISHER = re.compile(r" \([^()]+\)$")
 
 
@@ -120,19 +111,13 @@ def _publisher(url: str, title: str, catalog: SourceCatalog) -> str:
 
 
 def _topics(title: str, record: PageRecord) -> list[str]:
-    """The words that the page uses most, without those of its title."""
-    headings = dict.fromkeys(passage.heading for passage in record.passages)
-    texts = [record.text, *(passage.text for passage in record.passages)]
-    texts += [*headings] * HEADING_WEIGHT
-    counts: Counter[str] = Counter()
-    spelling: dict[str, str] = {}
-    for text in texts:
-        text_words = words(text)
-        for word, stem in zip(text_words, stems(text_words)):
-            if word.isalpha() and len(word) > 3 and word not in STOP_WORDS:
-                counts[stem] += 1
-                spelling.setdefault(stem, word)
-    in_title = set(stems(words(title)))
-    ranked = [pair for pair in counts.most_common() if pair[0] not in in_title]
-    often = [stem for stem, count in ranked if count >= MIN_COUNT]
-    return [spelling[stem] for stem in often or [stem for stem, _ in ranked[:FALLBACK_WORDS]]]
+    """The words that the page uses, the most frequent first, without those of its title."""
+    texts = [record.text, *(f"{part.heading}. {part.text}" for part in record.passages)]
+    found = [
+        word
+        for word in words("\n".join(texts))
+        if word.isalpha() and len(word) > 3 and word not in STOP_WORDS
+    ]
+    stemmed, in_title = stems(found), set(stems(words(title)))
+    spelling = dict(zip(reversed(stemmed), reversed(found)))
+    return [spelling[stem] for stem, _ in Counter(stemmed).most_common() if stem not in in_title]

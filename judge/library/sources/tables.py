@@ -41,70 +41,16 @@ _URL = re.compile(
 )
 
 
-def _line(value: str) -> str:
-    """*value* trimmed; raises ValueError unless it is one printable line."""
-    value = value.strip()
-    if not value or not value.isprintable():
-        raise ValueError("must be one line of text")
-    return value
+Check = Callable[[str], str]
+"""The text, perhaps trimmed; raises ValueError with what it must be."""
 
 
-def _http_url(value: str) -> str:
-    """*value*; raises ValueError unless it is a URL that can be fetched."""
-    try:
-        is_url = _URL.fullmatch(value) and urlsplit(value).port != 0
-    except ValueError:
-        is_url = False
-    if not is_url:
-        raise ValueError(
-            "must be http or https, percent-encoded and without a user name, as in "
-            "https://www.example.org/renting"
-        )
-    return value
+def _of_at_most(length: int, *checks: Check) -> Any:
+    """The metadata of a text field: at most *length* characters, then the *checks* in turn."""
+    return Field(max_length=length), *map(AfterValidator, checks)
 
 
-def _prompt_text(value: str) -> str:
-    """*value* trimmed; raises ValueError unless it can be part of the prompt."""
-    value = value.strip()
-    if not value or not all(char.isprintable() or char in "\n\t" for char in value):
-        raise ValueError("must be text that can be read")
-    if has_tag(value):
-        raise ValueError("must hold no tag such as <REFERENCES>; those are the prompt's own")
-    return value
-
-
-def _region(value: str) -> str:
-    """*value* in our spelling: small letters, with hyphens."""
-    return "-".join(value.lower().split())
-
-
-def _domain_name(value: str) -> str:
-    if value == DEFAULT_DOMAIN:
-        raise ValueError(f"{value!r} means that no domain was found; choose another name")
-    return value
-
-
-def _selector(value: str) -> str:
-    """*value* trimmed; raises ValueError unless it is a CSS selector that the parser accepts."""
-    value = value.strip()
-    try:
-        _ = LexborHTMLParser("").css(value) if value else None
-    except SelectolaxError:
-        raise ValueError('must be a CSS selector, as in "main p", or left out') from None
-    return value
-
-
-def is_relative_glob(glob: str) -> bool:
-    """Whether *glob* is relative to the file that includes it, and not recursive."""
-    return bool(glob) and not (glob.startswith(("/", "\\", "~")) or ":" in glob or "**" in glob)
-
-
-def _of_at_most(length: int, check: Callable[[str], str]) -> Any:
-    """The metadata of a text field: at most *length* characters, then *check*."""
-    return Field(max_length=length), AfterValidator(check)
-
-
-def _only(is_valid: Callable[[str], object], message: str) -> Callable[[str], str]:
+def _only(is_valid: Callable[[str], object], message: str) -> Check:
     """A check that raises ValueError with *message* unless the text *is_valid*."""
 
     def check(value: str) -> str:
@@ -115,14 +61,48 @@ def _only(is_valid: Callable[[str], object], message: str) -> Callable[[str], st
     return check
 
 
+def _can_be_fetched(url: str) -> bool:
+    try:
+        return bool(_URL.fullmatch(url)) and urlsplit(url).port != 0
+    except ValueError:
+        return False
+
+
+def _is_css(selector: str) -> bool:
+    try:
+        return not selector or LexborHTMLParser("").css(selector) is not None
+    except SelectolaxError:
+        return False
+
+
+def is_relative_glob(glob: str) -> bool:
+    """Whether *glob* is relative to the file that includes it, and not recursive."""
+    return bool(glob) and not (glob.startswith(("/", "\\", "~")) or ":" in glob or "**" in glob)
+
+
 def _regex(value: str, info: ValidationInfo) -> str:
     """*value*, checked unless it is the package's, which a test checks: that takes seconds."""
     return value if info.context == PACKAGE else checked_regex(value)
 
 
+_is_line = _only(lambda value: value and value.isprintable(), "must be one line of text")
+_is_readable = _only(
+    lambda value: value and all(char.isprintable() or char in "\n\t" for char in value),
+    "must be text that can be read",
+)
+_has_no_tag = _only(
+    lambda value: not has_tag(value),
+    "must hold no tag such as <REFERENCES>; those are the prompt's own",
+)
 _has_letter = _only(
     lambda value: any(map(str.isalnum, value)), "a term needs at least one letter or digit"
 )
+_is_url = _only(
+    _can_be_fetched,
+    "must be http or https, percent-encoded and without a user name, as in "
+    "https://www.example.org/renting",
+)
+_is_selector = _only(_is_css, 'must be a CSS selector, as in "main p", or left out')
 _is_header = _only(
     re.compile(r"[ -~]*").fullmatch, "must be one line of plain ASCII, since it is sent as a header"
 )
@@ -134,26 +114,30 @@ _is_name = _only(
     re.compile(r"[a-z0-9][a-z0-9_-]{0,39}").fullmatch,
     "must be at most 40 of a-z, 0-9, - and _, as in [domains.tenancy]",
 )
+_is_not_default = _only(
+    lambda value: value != DEFAULT_DOMAIN,
+    f"{DEFAULT_DOMAIN!r} means that no domain was found; choose another name",
+)
 _is_language = _only(
     re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,2}").fullmatch,
     "must be a language tag, as in en-GB",
 )
 _is_glob = _only(is_relative_glob, 'must be a path relative to this file, as in "domains/*.toml"')
 
-_Line = Annotated[str, *_of_at_most(200, _line)]
-_Name = Annotated[str, *_of_at_most(40, _line)]
-_Url = Annotated[str, *_of_at_most(2048, _http_url)]
+_Line = Annotated[str, *_of_at_most(200, str.strip, _is_line)]
+_Name = Annotated[str, *_of_at_most(40, str.strip, _is_line)]
+_Url = Annotated[str, *_of_at_most(2048, _is_url)]
 _Term = Annotated[str, *_of_at_most(80, _has_letter)]
 _Regex = Annotated[str, Field(max_length=300), AfterValidator(_regex)]
 _LongRegex = Annotated[str, Field(max_length=500), AfterValidator(_regex)]
 _Contact = Annotated[str, *_of_at_most(200, _is_header)]
-_Selector = Annotated[str, *_of_at_most(500, _selector)]
+_Selector = Annotated[str, *_of_at_most(500, str.strip, _is_selector)]
 _Glob = Annotated[str, *_of_at_most(200, _is_glob)]
-_Region = Annotated[str, *_of_at_most(40, _line), AfterValidator(_region)]
+_Region = Annotated[_Name, AfterValidator(lambda value: "-".join(value.lower().split()))]
 _Language = Annotated[str, *_of_at_most(20, _is_language)]
 _Weight = Annotated[float, Field(ge=-10, le=10)]
 _Phone = Annotated[str, *_of_at_most(40, _is_phone)]
-_DomainName = Annotated[str, AfterValidator(_is_name), AfterValidator(_domain_name)]
+_DomainName = Annotated[str, AfterValidator(_is_name), AfterValidator(_is_not_default)]
 
 
 class _Table(BaseModel):
@@ -214,8 +198,8 @@ class CountryTable(_Table):
 class PersonaTable(_Table):
     """One of the `[[personas]]`."""
 
-    name: Annotated[_Name, AfterValidator(_prompt_text)]
-    brief: Annotated[str, *_of_at_most(2000, _prompt_text)]
+    name: Annotated[_Name, AfterValidator(_has_no_tag)]
+    brief: Annotated[str, *_of_at_most(2000, str.strip, _is_readable, _has_no_tag)]
 
 
 class SafetyTable(_Table):

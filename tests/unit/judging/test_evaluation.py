@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.entrypoints.cli.sources.evaluate import Evaluated, score
+from judge.entrypoints.cli.sources.explain import Evaluated, score
 
 
 def tried(wanted, got, pages=(), offered=(), line=1):

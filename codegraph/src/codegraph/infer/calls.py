@@ -16,13 +16,19 @@ if TYPE_CHECKING:
 
 #: A positional argument, with the file in which it is written.
 Argument = tuple[str, ir.Expr]
+_ITERABLE = ("list", "set", "iterator", "generator", "dict")
+_ASYNC_ITERABLE = ("aiterator", "generator")
 
 
 class CallEvaluator:
-    """Infer what calls return: from annotations, else from `return` and `yield`."""
+    """Infer what calls return: from annotations, else from `return` and `yield`.
+
+    And what is inside containers.
+    """
 
     def __init__(self, evaluator: "TypeEvaluator") -> None:
-        self._evaluator = evaluator
+        self._evaluator, self._resolver = evaluator, evaluator.resolver
+        self._classes = evaluator.classes
         self._results: dict[ty.FunctionObject, ty.Types] = {}
 
     def call(self, path: str, call: ir.Call) -> ty.Types:
@@ -42,16 +48,16 @@ class CallEvaluator:
         path, index = inside
         while index > 0:
             function = ty.Definition(path, index)
-            index = self._evaluator.resolver.scope(function).parent
+            index = self._resolver.scope(function).parent
             cls = ty.Definition(path, index)
-            if index > 0 and self._evaluator.resolver.scope(cls).kind == "class":
+            if index > 0 and self._resolver.scope(cls).kind == "class":
                 receiver = self._evaluator.first_parameter_type(function) or ty.Instance(cls)
                 return (ty.SuperObject(cls, receiver),)
         return ()
 
     def method_result(self, type_: ty.Type, method: str) -> ty.Types:
         """The types of `type_.method()`."""
-        functions = self._evaluator.members.attribute_types(type_, method)
+        functions = self._classes.attribute_types(type_, method)
         return ty.union(self.result(function) for function in functions)
 
     def result(  # noqa: PLR0911 - a table
@@ -78,18 +84,18 @@ class CallEvaluator:
         return ()
 
     def _instance(self, cls: ty.ClassObject, arguments: list[Argument]) -> ty.Types:
-        parameters = self._evaluator.classes.type_parameters(cls.cls)
+        parameters = self._classes.type_parameters(cls.cls)
         if not parameters or cls.arguments:
             return (ty.instance_of(cls),)
         mapping: ty.Substitution = {}
-        for member in self._evaluator.members.class_members(cls, "__init__"):
+        for member in self._classes.class_members(cls, "__init__"):
             if (function := member.function) is not None:
                 self._match_arguments(function, 1, arguments, mapping)
         return (ty.Instance(cls.cls, tuple(mapping.get(name, ()) for name in parameters)),)
 
     def _function_result(self, callee: ty.FunctionObject, arguments: list[Argument]) -> ty.Types:
         function = callee.function
-        scope = self._evaluator.resolver.scope(function)
+        scope = self._resolver.scope(function)
         if scope.returns is None:
             return () if self._evaluator.declared_only else self._inferred_result(callee)
         types = self._evaluator.annotation_types(function.path, scope.returns)
@@ -107,7 +113,7 @@ class CallEvaluator:
 
     def _infer_from_body(self, callee: ty.FunctionObject) -> ty.Types:
         function = callee.function
-        scope = self._evaluator.resolver.scope(function)
+        scope = self._resolver.scope(function)
         if scope.yielded:
             kind = "aiterator" if scope.is_async else "iterator"
             yielded = ty.union(self._evaluator.types(function.path, part) for part in scope.yielded)
@@ -135,10 +141,10 @@ class CallEvaluator:
 
     def _as_context_manager(self, function: ty.Definition, types: ty.Types) -> ty.Types:
         """*types*, as context managers if *function* is decorated with `contextmanager`."""
-        flags = self._evaluator.classes.flags(function)
+        flags = self._classes.flags(function)
         for kind in ("context", "acontext"):
             if kind in flags:
-                elements = self._evaluator.containers.elements
+                elements = self.elements
                 return ty.generic(kind, elements(types, is_async=kind == "acontext"))
         return types
 
@@ -152,7 +158,7 @@ class CallEvaluator:
         mapping: ty.Substitution = {}
         skip = 0
         if receiver is not None:
-            flags = self._evaluator.classes.flags(function)
+            flags = self._classes.flags(function)
             mapping = self._type_variables_of_class(function, receiver)
             skip = 0 if "static" in flags else 1
         self._match_arguments(function, skip, arguments, mapping)
@@ -162,8 +168,8 @@ class CallEvaluator:
         self, function: ty.Definition, receiver: ty.Instance | ty.ClassObject
     ) -> ty.Substitution:
         """The types of `Self`, and of the type variables of a method's class, for its receiver."""
-        classes = self._evaluator.classes
-        owner = ty.Definition(function.path, self._evaluator.resolver.scope(function).parent)
+        classes = self._classes
+        owner = ty.Definition(function.path, self._resolver.scope(function).parent)
         mapping: ty.Substitution = {"Self": (ty.instance_of(receiver),)}
         for ancestor in classes.mro(receiver.cls).ancestors:
             if ancestor.cls == owner:
@@ -180,7 +186,7 @@ class CallEvaluator:
         mapping: ty.Substitution,
     ) -> None:
         """Solve type variables by *arguments* into *mapping*; *skip* counts bound parameters."""
-        params = self._evaluator.resolver.scope(function).params[skip:]
+        params = self._resolver.scope(function).params[skip:]
         for parameter, argument in zip(params, arguments, strict=False):
             if parameter.annotation is not None:
                 pattern = self._evaluator.annotation_types(function.path, parameter.annotation)
@@ -206,7 +212,7 @@ class CallEvaluator:
             return tuple(ty.instance_of(t) for t in actual if isinstance(t, ty.ClassObject))
         if pattern.kind == "callable":
             return ty.union(self.result(t) for t in actual)
-        return self._evaluator.containers.elements(actual, is_async=pattern.kind == "aiterator")
+        return self.elements(actual, is_async=pattern.kind == "aiterator")
 
     def _external_result(self, name: str, arguments: list[Argument]) -> ty.Types:
         """The types of a call of something outside the repository."""
@@ -216,18 +222,9 @@ class CallEvaluator:
         if rule is None:
             return ty.generic(name)
         types = [self._evaluator.types(*argument) for argument in arguments]
-        return rule(self._evaluator.containers, types[0] if types else (), types)
+        return rule(self, types[0] if types else (), types)
 
-
-_ITERABLE = ("list", "set", "iterator", "generator", "dict")
-_ASYNC_ITERABLE = ("aiterator", "generator")
-
-
-class ContainerTypes:
-    """Infer the types inside containers; *evaluator* infers those of the repository's classes."""
-
-    def __init__(self, evaluator: "TypeEvaluator") -> None:
-        self._evaluator = evaluator
+    # --- containers -------------------------------------------------------------------------
 
     def unwrapped(self, types: ty.Types, how: str) -> ty.Types:
         """What `for`, `async for`, `with`, `async with` or `await` (*how*) yields from *types*."""
@@ -247,14 +244,14 @@ class ContainerTypes:
             case ty.Generic(kind=kind):
                 iterable = _ASYNC_ITERABLE if is_async else _ITERABLE
                 return type_.argument(0) if kind in iterable else ()
-            case ty.ClassObject(cls=cls) if self._evaluator.classes.is_enum(cls):
+            case ty.ClassObject(cls=cls) if self._classes.is_enum(cls):
                 return (ty.instance_of(type_),)
             case ty.Instance():
                 return () if is_async else self._iterated(type_)
         return ()
 
     def _iterated(self, type_: ty.Instance) -> ty.Types:
-        method_result = self._evaluator.calls.method_result
+        method_result = self.method_result
         elements = ty.union(
             method_result(iterator, "__next__")
             if isinstance(iterator, ty.Instance)
@@ -277,15 +274,15 @@ class ContainerTypes:
                 return self._elements_of(type_)
             case ty.Instance():
                 if index is not None and (field := self._field_name(type_, index)):
-                    return self._evaluator.members.attribute_types(type_, field)
-                result = self._evaluator.calls.method_result(type_, "__getitem__")
-                bases = self._evaluator.members.generic_bases(type_) if not result else ()
+                    return self._classes.attribute_types(type_, field)
+                result = self.method_result(type_, "__getitem__")
+                bases = self._classes.generic_bases(type_) if not result else ()
                 return result or ty.union(self._item_of(base, index) for base in bases)
         return ()
 
     def _field_name(self, type_: ty.Instance, index: int) -> str:
         """The name of field number *index* of a named tuple; empty for other classes."""
-        classes, resolver = self._evaluator.classes, self._evaluator.resolver
+        classes, resolver = self._classes, self._evaluator.resolver
         if "typing.NamedTuple" not in classes.external_base_names(type_.cls):
             return ""
         # The direct subclass of NamedTuple declares the fields, and comes last in the order.
@@ -305,7 +302,7 @@ class ContainerTypes:
                 results.append(type_.argument(0))
             elif isinstance(type_, ty.Instance):
                 # `await` returns the third argument of `Generator[…, …, Result]`.
-                generators = self._evaluator.calls.method_result(type_, "__await__")
+                generators = self.method_result(type_, "__await__")
                 results += [g.argument(2) for g in generators if isinstance(g, ty.Generic)]
         return ty.union(results)
 
@@ -315,10 +312,10 @@ class ContainerTypes:
                 return type_.argument(0)
             case ty.Instance():
                 method = "__aenter__" if is_async else "__enter__"
-                entered = self._evaluator.calls.method_result(type_, method)
+                entered = self.method_result(type_, method)
                 return self.awaited(entered) if is_async else entered
         return ()
 
     def results(self, functions: ty.Types) -> ty.Types:
         """The results of calling *functions*."""
-        return ty.union(self._evaluator.calls.result(t) for t in functions)
+        return ty.union(self.result(t) for t in functions)

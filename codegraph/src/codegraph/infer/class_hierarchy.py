@@ -37,14 +37,30 @@ class MethodResolutionOrder(NamedTuple):
     external: ty.Types = ()
 
 
-class ClassHierarchy:
-    """The classes and functions of all files."""
+class Member(NamedTuple):
+    """The declaration of an attribute, and the types of its type variables.
 
-    def __init__(self, evaluator: "TypeEvaluator", limit: ty.RecursionLimit) -> None:
+    *receiver* is the object whose attribute it is; None for an attribute of a module.
+    """
+
+    declaration: Declaration
+    receiver: ty.Instance | ty.ClassObject | None
+    mapping: ty.Substitution
+
+    @property
+    def function(self) -> ty.Definition | None:
+        """The function that the attribute is, if it is one."""
+        path, value, _ = self.declaration
+        return ty.Definition(path, value.scope) if isinstance(value, ir.FunctionBinding) else None
+
+
+class ClassHierarchy:
+    """The classes and functions of all files, and what is looked up in them."""
+
+    def __init__(self, evaluator: "TypeEvaluator") -> None:
         self._evaluator, self._resolver = evaluator, evaluator.resolver
         self._orders: dict[ty.Definition, MethodResolutionOrder] = {}
         self._flags: dict[ty.Definition, frozenset[str]] = {}
-        self._limit = limit
 
     def mro(self, cls: ty.Definition) -> MethodResolutionOrder:
         """The class itself and its ancestors, in the order of Python's C3 linearisation."""
@@ -52,11 +68,11 @@ class ClassHierarchy:
         if cached is not None:
             return cached
         alone = self._orders[cls] = MethodResolutionOrder((Ancestor(cls, {}),))
-        if self._limit.is_exhausted():
+        if self._evaluator.depth >= ty.MAX_DEPTH:
             return alone
-        self._limit.level += 1
+        self._evaluator.depth += 1
         self._orders[cls] = order = self._linearise(cls)
-        self._limit.level -= 1
+        self._evaluator.depth -= 1
         return order
 
     def _linearise(self, cls: ty.Definition) -> MethodResolutionOrder:
@@ -150,55 +166,7 @@ class ClassHierarchy:
                         flags.append("property")
         return [flag for flag in flags if flag]
 
-
-def _flag(name: str) -> str:
-    if name in PROPERTIES:
-        return "property"
-    return CONTEXT_MANAGERS.get(name) or _FLAGS.get(_last(name), "")
-
-
-def _last(name: str) -> str:
-    return name.rpartition(".")[2]
-
-
-def _composed(mapping: ty.Substitution, outer: ty.Substitution) -> ty.Substitution:
-    return {name: ty.substitute(types, outer, keep=True) for name, types in mapping.items()}
-
-
-def _merge(chains: list[list[Ancestor]]) -> list[Ancestor]:
-    """C3 merge; where no consistent order exists, the first chain wins."""
-    merged: list[Ancestor] = []
-    while chains := [chain for chain in chains if chain]:
-        tails = {ancestor.cls for chain in chains for ancestor in chain[1:]}
-        heads = (chain[0] for chain in chains)
-        head = next((a for a in heads if a.cls not in tails), chains[0][0])
-        merged.append(head)
-        chains = [[a for a in chain if a.cls != head.cls] for chain in chains]
-    return merged
-
-
-class Member(NamedTuple):
-    """The declaration of an attribute, and the types of its type variables.
-
-    *receiver* is the object whose attribute it is; None for an attribute of a module.
-    """
-
-    declaration: Declaration
-    receiver: ty.Instance | ty.ClassObject | None
-    mapping: ty.Substitution
-
-    @property
-    def function(self) -> ty.Definition | None:
-        """The function that the attribute is, if it is one."""
-        path, value, _ = self.declaration
-        return ty.Definition(path, value.scope) if isinstance(value, ir.FunctionBinding) else None
-
-
-class MemberAccess:
-    """Look up attributes along the method resolution order."""
-
-    def __init__(self, evaluator: "TypeEvaluator") -> None:
-        self._evaluator = evaluator
+    # --- members ----------------------------------------------------------------------------
 
     def find(self, type_: ty.Type, name: str) -> list[Member]:
         """The declarations of the attribute *name* of the type *type_*."""
@@ -207,7 +175,7 @@ class MemberAccess:
                 return self.class_members(type_, name)
             case ty.SuperObject(receiver=receiver, cls=cls):
                 return self.class_members(receiver, name, after=cls)
-        return [Member(d, None, {}) for d in self._evaluator.resolver.namespace_member(type_, name)]
+        return [Member(d, None, {}) for d in self._resolver.namespace_member(type_, name)]
 
     def class_members(
         self, type_: ty.Instance | ty.ClassObject, name: str, after: ty.Definition | None = None
@@ -217,12 +185,11 @@ class MemberAccess:
         An assignment to `self.name` does not hide a method, property or declared type of an
         ancestor. With *after*, the look-up starts after that class, as for `super()`.
         """
-        classes = self._evaluator.classes
-        ancestors = classes.mro(type_.cls).ancestors
+        ancestors = self.mro(type_.cls).ancestors
         if after is not None:
             indices = [index for index, a in enumerate(ancestors) if a.cls == after]
             ancestors = ancestors[(indices[0] if indices else 0) + 1 :]
-        arguments = classes.type_arguments(type_)
+        arguments = self.type_arguments(type_)
         assigned: list[Member] = []
         for cls, mapping in ancestors:
             declarations, is_in_body = self._declarations(cls, name)
@@ -237,14 +204,14 @@ class MemberAccess:
 
     def _declarations(self, cls: ty.Definition, name: str) -> tuple[list[Declaration], bool]:
         """The declarations of *name* in one class, and whether some are in its body."""
-        scope = self._evaluator.resolver.scope(cls)
+        scope = self._resolver.scope(cls)
         in_body = scope.names.get(name, [])
         in_methods = scope.attributes.get(name, [])[:MAX_BINDINGS]
         if not in_body and not in_methods:
             return [], False
-        found = self._evaluator.resolver.declarations(cls.path, in_body)
+        found = self._resolver.declarations(cls.path, in_body)
         if not any(isinstance(d.value, (ir.FunctionBinding, ir.ClassBinding)) for d in found):
-            found += self._evaluator.resolver.declarations(cls.path, in_methods)
+            found += self._resolver.declarations(cls.path, in_methods)
         return prefer_declared(found), bool(in_body)
 
     def attribute_types(self, type_: ty.Type, name: str) -> ty.Types:
@@ -276,9 +243,9 @@ class MemberAccess:
 
     def generic_bases(self, type_: ty.Instance) -> ty.Types:
         """The external generics that the class of *type_* derives from: `list[Row]`."""
-        bases = self._evaluator.classes.mro(type_.cls).external
+        bases = self.mro(type_.cls).external
         generics = tuple(t for t in bases if isinstance(t, ty.Generic) and t.arguments)
-        return ty.substitute(generics, self._evaluator.classes.type_arguments(type_))
+        return ty.substitute(generics, self.type_arguments(type_))
 
     def _member_types(self, member: Member) -> ty.Types:
         declaration, receiver, mapping = member
@@ -288,7 +255,7 @@ class MemberAccess:
         match value:
             case ir.FunctionBinding(scope=scope):
                 function = ty.FunctionObject(ty.Definition(path, scope), receiver)
-                if "property" in self._evaluator.classes.flags(function.function):
+                if "property" in self.flags(function.function):
                     return self._evaluator.calls.result(function)
                 return (function,)
             case ir.AnnotatedVariable(annotation=annotation, value=assigned):
@@ -297,6 +264,32 @@ class MemberAccess:
                 return declared or (self._evaluator.types(path, assigned) if assigned else ())
             case ir.ClassBinding() | ir.ImportFrom():
                 pass
-            case _ if self._evaluator.classes.is_enum(receiver.cls):
+            case _ if self.is_enum(receiver.cls):
                 return (ty.instance_of(receiver),)
         return self._evaluator.bound_types(declaration, other_scope=True)
+
+
+def _flag(name: str) -> str:
+    if name in PROPERTIES:
+        return "property"
+    return CONTEXT_MANAGERS.get(name) or _FLAGS.get(_last(name), "")
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _composed(mapping: ty.Substitution, outer: ty.Substitution) -> ty.Substitution:
+    return {name: ty.substitute(types, outer, keep=True) for name, types in mapping.items()}
+
+
+def _merge(chains: list[list[Ancestor]]) -> list[Ancestor]:
+    """C3 merge; where no consistent order exists, the first chain wins."""
+    merged: list[Ancestor] = []
+    while chains := [chain for chain in chains if chain]:
+        tails = {ancestor.cls for chain in chains for ancestor in chain[1:]}
+        heads = (chain[0] for chain in chains)
+        head = next((a for a in heads if a.cls not in tails), chains[0][0])
+        merged.append(head)
+        chains = [[a for a in chain if a.cls != head.cls] for chain in chains]
+    return merged

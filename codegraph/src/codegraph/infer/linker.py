@@ -6,22 +6,15 @@ have changed.
 """
 
 from collections.abc import Collection
-from typing import NamedTuple, cast
+from typing import cast
 
 from codegraph import ir
-from codegraph.facts import MEMBERS, VariableSymbol
+from codegraph.facts import VariableSymbol
 from codegraph.infer import types as ty
 from codegraph.infer.name_resolver import MAX_BINDINGS, Declaration, LoadFacts, NameResolver
 from codegraph.infer.type_evaluator import TypeEvaluator
 from codegraph.models import Confidence, Edge, EdgeKind, Node, NodeKind, Part, symbol_id
 from codegraph.module_index import ModuleIndex
-
-
-class LinkedFile(NamedTuple):
-    """A file's part of the graph, and the names that linking it looked up in each file."""
-
-    part: Part
-    lookups: dict[str, set[str]]
 
 
 class FileLinker:
@@ -59,12 +52,12 @@ class FileLinker:
         if scope.kind != "class" or variable.name in scope.names:
             return False
         receiver = ty.Instance(ty.Definition(self._path, variable.scope))
-        members = self._evaluator.members.find(receiver, variable.name)
+        members = self._evaluator.classes.find(receiver, variable.name)
         declared = {(m.declaration.path, m.declaration.binding) for m in members}
         return declared.isdisjoint((self._path, i) for i in scope.attributes[variable.name])
 
-    def link(self) -> LinkedFile:
-        """Resolve every occurrence in the file."""
+    def link(self) -> tuple[Part, set[str]]:
+        """The file's part of the graph, and what linking it looked up."""
         edges: dict[Edge, None] = {}
         for occurrence in self._resolver.facts(self._path).occurrences:
             src = self._own_ids[occurrence.scope]
@@ -80,7 +73,7 @@ class FileLinker:
         symbols = [*(symbol_id(node.id) for node in nodes), *(edge.dst for edge in edges)]
         order = {symbol: index for index, symbol in enumerate(dict.fromkeys(symbols))}
         by_target = sorted(edges, key=lambda edge: order[edge.dst])
-        return LinkedFile(Part(nodes, by_target, self._aliases()), self._resolver.lookups)
+        return Part(nodes, by_target, self._aliases()), self._resolver.lookups
 
     def _aliases(self) -> dict[str, list[str]]:
         """The symbols that the module imports or exports under another name, by that name."""
@@ -172,7 +165,7 @@ class FileLinker:
         unknown, or a class without such a member.
         """
         name = attribute.name
-        self._resolver.record_lookup(MEMBERS, name)
+        self._resolver.lookups.add(f".{name}")
         is_defined = name in self._known_names
         if not is_defined and f".{name}" not in self._known_names:
             return []
@@ -218,7 +211,7 @@ class FileLinker:
 
     def _field_targets(self, use: ir.FieldUse) -> list[tuple[str, Confidence]]:
         """The fields that a keyword of a generated constructor, or a key, refers to."""
-        self._resolver.record_lookup(MEMBERS, use.name)
+        self._resolver.lookups.add(f".{use.name}")
         if f".{use.name}" not in self._known_names:
             return []
         fields: list[tuple[str, Confidence]] = []
@@ -235,19 +228,19 @@ class FileLinker:
 
     def _has_fields(self, type_: ty.Type, use: ir.FieldUse) -> bool:
         """Whether *use* is a field: of a class without its own constructor, or of a TypedDict."""
-        members = self._evaluator.members
+        classes = self._evaluator.classes
         match type_, use.is_key:
             case ty.ClassObject(), False:
                 names = ("__init__", "__new__", use.name)
-                found = (member for name in names for member in members.class_members(type_, name))
+                found = (member for name in names for member in classes.class_members(type_, name))
                 return not any(member.function for member in found)
             case ty.Instance(cls=cls), True:
-                bases = self._evaluator.classes.external_base_names(cls)
+                bases = classes.external_base_names(cls)
                 return any(name.rpartition(".")[2] == "TypedDict" for name in bases)
         return False
 
     def _members(self, evaluator: TypeEvaluator, types: ty.Types, name: str) -> list[str]:
-        members = (member for t in types for member in evaluator.members.find(t, name))
+        members = (member for t in types for member in evaluator.classes.find(t, name))
         declarations = (d for m in members for d in self._resolver.resolve_alias(m.declaration))
         return list(dict.fromkeys(symbol for d in declarations for symbol in self._symbols(d)))
 
@@ -268,7 +261,7 @@ class FileLinker:
             if self._kind(index) != "method":
                 continue
             cls = ty.Definition(self._path, scope.parent)
-            inherited = self._evaluator.members.find(
+            inherited = self._evaluator.classes.find(
                 ty.SuperObject(cls, ty.Instance(cls)), scope.name
             )
             for member in inherited[:1]:

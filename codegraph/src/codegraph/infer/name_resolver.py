@@ -1,14 +1,14 @@
 """Names -> their declarations, through scopes, imports, re-exports and star imports.
 
-Every look-up of a module-level name is recorded, so that a file is linked again exactly when
-something that it looked up has changed.
+The files, module names and members that were looked up are recorded, so that a file is linked
+again when one of them has changed.
 """
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, TypeAlias
 
 from codegraph import ir
-from codegraph.facts import MODULES, FileFacts, LexicalScope, VariableSymbol
+from codegraph.facts import FileFacts, LexicalScope, VariableSymbol
 from codegraph.infer import types as ty
 from codegraph.module_index import ModuleIndex, is_python
 
@@ -44,17 +44,12 @@ class NameResolver:
     def __init__(self, modules: ModuleIndex, load: LoadFacts) -> None:
         self.modules = modules
         self._load = load
-        #: The names that were looked up, by the file that may bind them.
-        self.lookups: dict[str, set[str]] = {}
+        #: What was looked up: the paths of files, names of modules, and members (`.name`).
+        self.lookups: set[str] = set()
         #: A cache: a package with `import *` of a hundred modules is searched for each name often.
         self._module_declarations: dict[tuple[str, str], list[Declaration]] = {}
         self._stars: dict[str, list[str]] = {}
-        self._module_variables: dict[str, dict[int, str]] = {}
         self._variables: dict[str, dict[int, VariableSymbol]] = {}
-
-    def record_lookup(self, key: str, name: str) -> None:
-        """Record that the result depends on *name* in a file (by path), MODULES or MEMBERS."""
-        self.lookups.setdefault(key, set()).add(name)
 
     def facts(self, path: str) -> FileFacts:
         """The facts of a file that was parsed."""
@@ -104,7 +99,7 @@ class NameResolver:
     def _resolve_once(self, path: str, expr: ir.Binding, hops: int) -> list[Declaration]:
         match expr:
             case ir.Variable(bindings=bindings):
-                return self.variable_declarations(path, bindings)
+                return self.declarations(path, bindings)
             case ir.Name(scope=scope, name=name) | ir.Alias(scope=scope, name=name):
                 return self.look_up(path, scope, name)
             case ir.Attribute(receiver=receiver, name=name):
@@ -116,18 +111,6 @@ class NameResolver:
                 self.module(path, module)
                 return [self.module(path, bound)]
         return [Declaration(path, expr)]
-
-    def variable_declarations(self, path: str, bindings: tuple[int, ...]) -> list[Declaration]:
-        """The given *bindings* of a variable, which reach the place where it is used."""
-        names = self._module_variables.get(path)
-        if names is None:
-            scope = self.facts(path).scopes[0]
-            names = {index: name for name, indices in scope.names.items() for index in indices}
-            self._module_variables[path] = names
-        for index in bindings:
-            if index in names:
-                self.record_lookup(path, names[index])
-        return self.declarations(path, bindings)
 
     def _attribute(self, owner: Declaration, name: str) -> list[Declaration]:
         if isinstance(owner.value, ir.ClassBinding):
@@ -179,7 +162,7 @@ class NameResolver:
             facts = self._load(current)
             if facts is None:
                 continue
-            self.record_lookup(current, name)
+            self.lookups.add(current)
             bindings = facts.scopes[0].names.get(name)
             if not bindings:
                 sources = [s for s in self._star_sources(current) if s not in seen]
@@ -214,7 +197,7 @@ class NameResolver:
         return self.module(declaration.path, full).path in paths - {declaration.path}
 
     def _exports(self, path: str, name: str) -> bool:
-        self.record_lookup(path, "__all__")
+        self.lookups.add(path)
         exports = self.facts(path).exports
         if exports is not None:
             return name in exports
@@ -241,7 +224,7 @@ class NameResolver:
     def module(self, importer: str, name: str) -> Declaration:
         """The module that *name* refers to in *importer*: a file, namespace package or external."""
         for full in self.modules.candidate_names(name, importer):
-            self.record_lookup(MODULES, full)
+            self.lookups.add(full)
             path = self.modules.find(full, importer)
             if path is not None and self._load(path) is not None:
                 return Declaration(path, ty.ModuleObject(path))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from codegraph.infer import types as ty
 
 if TYPE_CHECKING:
-    from codegraph.infer.calls import ContainerTypes
+    from codegraph.infer.calls import CallEvaluator
 
 _Value = TypeVar("_Value")
 
@@ -98,8 +98,8 @@ METHOD_RESULTS: dict[str, Callable[[ty.Generic], ty.Types]] = _by_word(
     }
 )
 
-#: The container evaluator, the types of the first argument, those of each argument -> the result.
-_Rule: TypeAlias = Callable[["ContainerTypes", ty.Types, list[ty.Types]], ty.Types]
+#: The evaluator, the types of the first argument, those of each argument -> the result.
+_Rule: TypeAlias = Callable[["CallEvaluator", ty.Types, list[ty.Types]], ty.Types]
 _RULES: dict[str, _Rule] = {
     "copy.copy copy.deepcopy dataclasses.replace weakref.proxy": lambda _, first, __: first,
     "builtins.next random.choice": lambda of, first, _: of.elements(first),

@@ -12,10 +12,10 @@ from pathlib import PurePosixPath
 from msgspec.structs import replace
 
 from codegraph import ir
-from codegraph.facts import MODULES, fixture_key
+from codegraph.facts import fixture_key
 from codegraph.infer import types as ty
-from codegraph.infer.calls import CallEvaluator, ContainerTypes
-from codegraph.infer.class_hierarchy import ClassHierarchy, MemberAccess
+from codegraph.infer.calls import CallEvaluator
+from codegraph.infer.class_hierarchy import ClassHierarchy
 from codegraph.infer.name_resolver import Declaration, NameResolver
 from codegraph.infer.standard_library import external_instance
 
@@ -31,11 +31,10 @@ class TypeEvaluator:
         """*declared_only*: the result of a function without a return annotation is unknown."""
         self.resolver = resolver
         self.declared_only = declared_only
-        self._limit = ty.RecursionLimit()
-        self.classes = ClassHierarchy(self, self._limit)
-        self.members = MemberAccess(self)
+        #: The number of nested evaluations, of types and of base classes together.
+        self.depth = 0
+        self.classes = ClassHierarchy(self)
         self.calls = CallEvaluator(self)
-        self.containers = ContainerTypes(self)
         # Keyed by id(): facts stay loaded while a file is linked, and hashing trees costs time.
         self._type_cache: dict[int, ty.Types] = {}
         self._annotation_cache: dict[int, ty.Types] = {}
@@ -56,22 +55,22 @@ class TypeEvaluator:
         cached = self._type_cache.get(key)
         if cached is not None:
             return cached
-        if self._limit.is_exhausted():
+        if self.depth >= ty.MAX_DEPTH:
             return ()
         self._type_cache[key] = ()  # Types may depend on one another in a circle.
-        self._limit.level += 1
+        self.depth += 1
         types = self._type_cache[key] = self._evaluate(path, expr)
-        self._limit.level -= 1
+        self.depth -= 1
         return types
 
     def _evaluate(self, path: str, expr: ir.Binding) -> ty.Types:  # noqa: C901, PLR0911, PLR0912 - a table
         match expr:
             case ir.Variable(bindings=bindings):
-                declarations = self.resolver.variable_declarations(path, bindings)
+                declarations = self.resolver.declarations(path, bindings)
                 return ty.union(map(self.bound_types, declarations))
             case ir.Attribute(receiver=receiver, name=name):
                 types = self.types(path, receiver)
-                return ty.union(self.members.attribute_types(t, name) for t in types)
+                return ty.union(self.classes.attribute_types(t, name) for t in types)
             case ir.Name(scope=scope, name=name) | ir.Alias(scope=scope, name=name):
                 declarations = self.resolver.look_up(path, scope, name)
                 return ty.union(self.bound_types(d, other_scope=True) for d in declarations)
@@ -84,9 +83,9 @@ class TypeEvaluator:
             case ir.Display(kind=kind, elements=elements):
                 return ty.generic(kind, *[self.types(path, part) for part in elements])
             case ir.Unwrapped(value=value, how=how):
-                return self.containers.unwrapped(self.types(path, value), how)
+                return self.calls.unwrapped(self.types(path, value), how)
             case ir.UnpackedElement(index=index, value=value):
-                return self.containers.item(self.types(path, value), index)
+                return self.calls.item(self.types(path, value), index)
             case ir.Subscript():
                 return self._subscript(path, expr)
             case ir.Narrowed():
@@ -178,8 +177,8 @@ class TypeEvaluator:
             return tuple(replace(t, arguments=arguments) for t in classes)
         match expr.indices:
             case (ir.Constant(type_name="int", value=index), *_):
-                return self.containers.item(types, index)
-        return self.containers.item(types, None)
+                return self.calls.item(types, index)
+        return self.calls.item(types, None)
 
     def _argument(self, path: str, expr: ir.Expr) -> ty.Types:
         """The types that a type argument allows; it may be `...`."""
@@ -224,7 +223,7 @@ def _candidates(resolver: NameResolver, path: str, owner: int, name: str) -> Ite
     # In the order in which pytest looks.
     conftests = (str(folder / "conftest.py") for folder in PurePosixPath(path).parents)
     for file in (path, *conftests):
-        resolver.record_lookup(MODULES, file.removesuffix(".py").replace("/", "."))
+        resolver.lookups.add(file.removesuffix(".py").replace("/", "."))
         for key in keys:
             for declaration in resolver.module_declarations(file, key):
                 yield from resolver.resolve_alias(declaration)
@@ -244,5 +243,5 @@ def _value_types(evaluator: TypeEvaluator, fixture: ty.Definition) -> ty.Types:
     scope = evaluator.resolver.scope(fixture)
     types = evaluator.calls.result(ty.FunctionObject(fixture))
     if scope.yielded:
-        return evaluator.containers.elements(types, is_async=scope.is_async)
-    return evaluator.containers.awaited(types) if scope.is_async else types
+        return evaluator.calls.elements(types, is_async=scope.is_async)
+    return evaluator.calls.awaited(types) if scope.is_async else types

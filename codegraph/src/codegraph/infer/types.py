@@ -102,23 +102,9 @@ ELLIPSIS = Generic("...")
 
 #: A longer union says nothing useful.
 _MAX_TYPES = 16
-
-
-class RecursionLimit:
-    """Counts nested evaluations, of types and of base classes together.
-
-    Beyond the limit a type is unknown. An evaluation takes up to 16 frames of Python's stack, which
-    has room for 1,000; real code hardly ever nests more than a dozen.
-    """
-
-    limit = 36
-
-    def __init__(self) -> None:
-        self.level = 0
-
-    def is_exhausted(self) -> bool:
-        """Whether no further evaluation may start."""
-        return self.level >= self.limit
+#: Of nested evaluations; beyond it a type is unknown. One takes up to 16 frames of Python's stack,
+#: which has room for 1,000; real code hardly ever nests more than a dozen.
+MAX_DEPTH = 36
 
 
 def union(groups: Iterable[Types]) -> Types:

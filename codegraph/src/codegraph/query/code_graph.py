@@ -1,7 +1,6 @@
 """One repository's graph in memory, and the queries on it."""
 
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
@@ -9,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-from codegraph.errors import BadDirection, BadPattern, BadRepository
+from codegraph.errors import BadPattern, BadRepository
 from codegraph.models import (
     CodeContextResult,
     Freshness,
@@ -21,25 +20,29 @@ from codegraph.models import (
 )
 from codegraph.query.context import gather_context
 from codegraph.query.graph import Graph
-from codegraph.query.lineage import DIRECTIONS, LineageStep, parse_direction, walk
+from codegraph.query.lineage import LineageStep, parse_direction, walk
 from codegraph.query.ranked_search import ranked_sections
 from codegraph.query.symbol_lookup import find_symbol
-from codegraph.query.text_search import find_matches, literal_matcher, regex_matcher
+from codegraph.query.text_search import find_matches, matcher
 from codegraph.query.where_used import find_uses
 from codegraph.source_text import content_hash, lines_of, snippet
-from codegraph.store.artifact import decode_artifact
-from codegraph.store.freshness import compare, is_current
-from codegraph.store.repository import Repository
+from codegraph.store.artifact import compare, decode_artifact
+from codegraph.store.repository import GRAPH_NAME, Repository
 
 Item = TypeVar("Item")
 
 
 class CodeGraph:
-    """The graph of one repository, loaded at the first query and again after each build."""
+    """The graph of one repository, loaded at the first query and again after each build.
+
+    Every query raises FileNotFoundError without a graph; those about a symbol UnknownSymbol or
+    AmbiguousSymbol.
+    """
 
     def __init__(self, repo_root: Path | str) -> None:
         """Raise BadRepository when *repo_root* is not a folder."""
         self._repository = Repository(repo_root)
+        self._written_ns = 0
         self._loaded: tuple[tuple[int, int, int], Graph] | None = None
 
     def search(
@@ -47,25 +50,20 @@ class CodeGraph:
     ) -> SearchResult:
         """The lines that contain *query*, by file and line; lines near each other share an item.
 
-        Raise FileNotFoundError without a graph, and BadPattern for an empty query or a regular
-        expression that is invalid or takes too long.
+        Raise BadPattern for an empty query, or an expression that is invalid or takes too long.
         """
         if not query:
             raise BadPattern("The query is empty. Say what to look for.")
         graph = self._load()
-        if is_regex:
-            matches = regex_matcher(query, ignore_case=ignore_case, clock=time.monotonic)
-        else:
-            matches = literal_matcher(query, ignore_case=ignore_case)
-        files = ((file.path, file.status) for file in graph.artifact.files)
-        found = find_matches(files, self._repository.read, matches)
+        matches = matcher(query, is_regex=is_regex, ignore_case=ignore_case)
+        found = find_matches(graph.artifact.files, self._repository.read, matches)
         items, truncated = _limited(found, limit)
         return SearchResult(query, items, truncated, *self._freshness(graph))
 
     def rank(self, query: str, limit: int = 20) -> SearchResult:
-        """The definitions, and sections of other files, most relevant to *query*, best first.
+        """The definitions and sections of other files that are most relevant to *query*.
 
-        Raise FileNotFoundError without a graph, and BadPattern for an empty query.
+        Raise BadPattern for an empty query.
         """
         if not query.strip():
             raise BadPattern("The query is empty. Say what to look for.")
@@ -74,31 +72,24 @@ class CodeGraph:
         return SearchResult(query, tuple(items), truncated, *self._freshness(graph))
 
     def where_used(
-        self,
-        symbol: str,
-        limit: int = 50,
-        *,
-        with_possible: bool = False,
-        with_text: bool = False,
+        self, symbol: str, limit: int = 50, *, with_possible: bool = False, with_text: bool = False
     ) -> WhereUsedResult:
-        """The definitions of *symbol*, then its uses grouped by kind.
-
-        Raise FileNotFoundError without a graph, UnknownSymbol or AmbiguousSymbol. For an unused
-        symbol there are only its definitions.
-        """
+        """The definitions of *symbol*, then its uses grouped by kind."""
         graph = self._load()
         lines = self._line_reader()
         resolved, read = find_symbol(graph, symbol), self._repository.read
-        uses = find_uses(graph, resolved, read, with_possible=with_possible, with_text=with_text)
-        shown, truncated = _limited(iter(uses.shown), limit)
+        uses, counts, text_mentions, possible_count = find_uses(
+            graph, resolved, read, with_possible=with_possible, with_text=with_text
+        )
+        shown, truncated = _limited(iter(uses), limit)
         return WhereUsedResult(
             symbol,
             graph.fqn(resolved),
             tuple(replace(u, snippet=snippet(u.file, lines(u.file), u.line)) for u in shown),
             truncated,
-            uses.counts,
-            uses.text_mentions,
-            uses.possible_count,
+            counts,
+            text_mentions,
+            possible_count,
             *self._freshness(graph),
         )
 
@@ -107,14 +98,10 @@ class CodeGraph:
     ) -> LineageResult:
         """The symbols that *symbol* depends on (upstream) or that depend on it (downstream).
 
-        Nearest first, each with the shortest path to it; *direction* may be a synonym. Raise
-        FileNotFoundError without a graph, UnknownSymbol, AmbiguousSymbol, or BadDirection.
+        Nearest first, each with the shortest path to it. *direction* may be a synonym; raise
+        BadDirection for another word.
         """
         towards = parse_direction(direction)
-        if towards is None:
-            raise BadDirection(
-                f"There is no direction {direction!r}. Valid are: {', '.join(DIRECTIONS)}."
-            )
         graph = self._load()
         lines = self._line_reader()
         start = find_symbol(graph, symbol)
@@ -124,10 +111,7 @@ class CodeGraph:
         return LineageResult(symbol, resolved, towards, items, truncated, *freshness)
 
     def context(self, symbol: str, tokens: int = 4000) -> CodeContextResult:
-        """The definition of *symbol*, its callers, callees and tests, in about *tokens* tokens.
-
-        Raise FileNotFoundError without a graph, UnknownSymbol or AmbiguousSymbol.
-        """
+        """The definition of *symbol*, its callers, callees and tests, in about *tokens* tokens."""
         graph = self._load()
         lines = self._line_reader()
         resolved = find_symbol(graph, symbol)
@@ -137,8 +121,8 @@ class CodeGraph:
     def _load(self) -> Graph:
         stamp = self._repository.graph_stamp()
         if self._loaded is None or self._loaded[0] != stamp:
-            content, written_ns = self._repository.graph()
-            self._loaded = (stamp, Graph(decode_artifact(content), written_ns))
+            content, self._written_ns = self._repository.stored(GRAPH_NAME)
+            self._loaded = (stamp, Graph(decode_artifact(content)))
         return self._loaded[1]
 
     def _freshness(self, graph: Graph) -> tuple[Freshness, Staleness]:
@@ -146,9 +130,7 @@ class CodeGraph:
             files = self._repository.files()
         except BadRepository:
             files = None
-        return compare(
-            graph.recorded, files, self._hash_of, same_builder=is_current(graph.artifact)
-        )
+        return compare(graph.artifact, self._written_ns, files, self._hash_of)
 
     def _hash_of(self, path: str) -> str | None:
         content = self._repository.read(path)

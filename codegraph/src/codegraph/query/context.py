@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain, islice, zip_longest
 from math import ceil
 from pathlib import PurePosixPath
-from typing import NamedTuple
 
 from codegraph.models import CodeContextItem, ContextKind, Edge, Node
 from codegraph.query.graph import Graph
@@ -29,17 +28,13 @@ _TEST_DEPTH = 4
 _MAX_TEST_STEPS = 2000
 
 
-class GatheredContext(NamedTuple):
-    """The docstring, the pieces that fit the budget, and how many tokens they take."""
+def gather_context(
+    graph: Graph, symbol: str, lines: LineReader, tokens: int
+) -> tuple[str | None, tuple[CodeContextItem, ...], bool, int]:
+    """The docstring, items, `truncated` and tokens of a CodeContextResult.
 
-    docstring: str | None
-    items: tuple[CodeContextItem, ...]
-    truncated: bool
-    tokens: int
-
-
-def gather_context(graph: Graph, symbol: str, lines: LineReader, tokens: int) -> GatheredContext:
-    """The definition of *symbol*, then in turn a caller, a callee and a test, nearest first."""
+    After the definition come in turn a caller, a callee and a test, nearest first.
+    """
     node = graph.definitions(symbol)[0]
     share = int(tokens * _DEFINITION_SHARE)
     first, is_cut = _definition(node, lines(node.file), share)
@@ -54,7 +49,7 @@ def gather_context(graph: Graph, symbol: str, lines: LineReader, tokens: int) ->
             break
         items.append(item)
         used += _cost(item)
-    return GatheredContext(_docstring(node, lines(node.file)), tuple(items), is_cut, used)
+    return _docstring(node, lines(node.file)), tuple(items), is_cut, used
 
 
 def _cost(item: CodeContextItem) -> int:
@@ -107,14 +102,9 @@ def _tests(graph: Graph, symbol: str, lines: LineReader) -> Iterator[CodeContext
     steps = islice(walk(graph, symbol, "downstream", depth=_TEST_DEPTH), _MAX_TEST_STEPS)
     for step in steps:
         node = graph.definitions(step.symbol)[0]
-        if _is_test_function(node):
+        # `test_it`, or the anonymous function in `it("…", () => …)`.
+        if is_test(node.file) and node.fqn.rpartition(".")[2].startswith(("test", "<function")):
             yield _around(step.edge, "test", node.fqn, lines)
-
-
-def _is_test_function(node: Node) -> bool:
-    """Whether *node* is a test: `test_it`, or the anonymous function in `it("…", () => …)`."""
-    name = node.fqn.rpartition(".")[2]
-    return is_test(node.file) and name.startswith(("test", "<function"))
 
 
 def _docstring(node: Node, lines: Sequence[str]) -> str | None:

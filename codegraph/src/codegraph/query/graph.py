@@ -8,8 +8,7 @@ from msgspec.structs import replace
 from codegraph.errors import GraphMissing
 from codegraph.models import VARIABLE_KINDS, Edge, Node, symbol_id
 from codegraph.query.sections import Section
-from codegraph.store.artifact import BROKEN, Artifact, decode_part
-from codegraph.store.freshness import RecordedFiles
+from codegraph.store.artifact import BROKEN, Artifact
 
 
 class Graph:
@@ -19,10 +18,9 @@ class Graph:
     `if`) are one symbol; the id without its `~n` stands for all of them.
     """
 
-    def __init__(self, artifact: Artifact, written_ns: int = 0) -> None:
-        """*artifact* was written at *written_ns*; raise GraphMissing when it is damaged."""
+    def __init__(self, artifact: Artifact) -> None:
+        """Raise GraphMissing when *artifact* is damaged."""
         self.artifact = artifact
-        self.recorded = RecordedFiles.from_artifact(artifact, written_ns)
         #: The definitions by the last part of their full names.
         self.by_last_name: defaultdict[str, list[Node]] = defaultdict(list)
         #: By another name, and by the path of the module that gives it: the ids of the symbols.
@@ -32,14 +30,16 @@ class Graph:
         self._nested: defaultdict[str, list[str]] = defaultdict(list)
         self._incoming: defaultdict[str, list[Edge]] = defaultdict(list)
         self._outgoing: defaultdict[str, list[Edge]] = defaultdict(list)
-        for path, part in artifact.parts().items():
-            decoded = decode_part(part)
-            self._nodes[path] = decoded.nodes
-            for node in decoded.nodes:
+        paths = [file.path for file in artifact.files if file.status == "parsed"]
+        if len(paths) != len(artifact.graph):
+            raise GraphMissing(BROKEN)
+        for path, part in zip(paths, artifact.graph, strict=True):
+            self._nodes[path] = part.nodes
+            for node in part.nodes:
                 self._define(node)
-            for name, symbols in decoded.aliases.items():
+            for name, symbols in part.aliases.items():
                 self.by_alias.setdefault(name, {})[path] = symbols
-            for edge in decoded.edges:
+            for edge in part.edges:
                 if edge.src not in self._definitions:
                     raise GraphMissing(BROKEN)
                 self._incoming[edge.dst].append(edge)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from codegraph.errors import BadDirection
 from codegraph.models import Direction, Edge, symbol_id
 from codegraph.query.graph import Graph, may_dispatch
 
@@ -19,8 +20,6 @@ _SYNONYMS: dict[str, Direction] = {
         "downstream",
     ),
 }
-DIRECTIONS = tuple(_SYNONYMS)
-
 _KINDS = frozenset({"calls", "references", "inherits", "overrides"})
 _CONFIDENCES = frozenset({"exact", "inferred"})
 #: The methods that run when a class is called.
@@ -35,9 +34,13 @@ class LineageStep(NamedTuple):
     path: tuple[str, ...]
 
 
-def parse_direction(direction: str) -> Direction | None:
-    """`upstream` or `downstream` for any of their synonyms; None for another word."""
-    return _SYNONYMS.get(direction.strip().lower())
+def parse_direction(direction: str) -> Direction:
+    """`upstream` or `downstream` for any of their synonyms; raise BadDirection for another word."""
+    parsed = _SYNONYMS.get(direction.strip().lower())
+    if parsed is None:
+        valid = ", ".join(_SYNONYMS)
+        raise BadDirection(f"There is no direction {direction!r}. Valid are: {valid}.")
+    return parsed
 
 
 def walk(

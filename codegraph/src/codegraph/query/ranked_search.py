@@ -15,13 +15,14 @@ from math import log
 from string import ascii_letters, ascii_uppercase
 from typing import NamedTuple
 
+import Stemmer
+
 from codegraph.models import SearchItem
 from codegraph.query.graph import Graph
 from codegraph.query.sections import PROSE, Section, guess_sections, innermost, is_test
 from codegraph.query.text_search import SEARCHED
 from codegraph.source_text import decoded, snippet
 from codegraph.store.artifact import FileRecord
-from codegraph.words import query_words, stems
 
 #: Field weights of a section: its lines, its name, the names of outer definitions, its path.
 _BODY_WEIGHT = 0.25
@@ -48,9 +49,26 @@ _MIN_STEM_LENGTH = 2
 _MAX_TERMS = 24
 _CAPITALS = frozenset(ascii_uppercase)
 _LETTERS = frozenset(ascii_letters)
+#: Function words. Negations (not, no, never, without) are left out: they carry meaning.
+_STOP_WORDS = frozenset(
+    """
+    a about after again all also am an and any are as at be because been before being between both
+    but by can could did do does doing down each even few for from further get had has have having
+    he her here hers herself him himself his how i if in into is it its itself just let like may me
+    might more most must my myself of off on once only or other our ours ourselves out over own s
+    same shall she should so some such t than that the their theirs them themselves then there these
+    they this those through to too under until up us very was we were what when where which while
+    who whom why will with would you your yours yourself yourselves
+    """.split()
+)
+_WORD = re.compile(r"[^\W_]+")
+#: Where a part of an identifier begins: `get|User|Id`, `HTTP|Server`, `utf|8`.
+_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z]{2})(?=[0-9])")
 
-Hits = list[tuple[int, int]]
-"""The offset and the number of each term that was found, in the order of the offsets."""
+#: The offset and the number of each term that was found, in the order of the offsets.
+_Hits = list[tuple[int, int]]
+#: Weights by the number of the term.
+_Weights = dict[int, float]
 
 
 class _Term(NamedTuple):
@@ -61,30 +79,27 @@ class _Term(NamedTuple):
 
 
 class _MatchedSection(NamedTuple):
-    """A section with terms: their weights by number, those in its lines, and these lines."""
+    """A section with terms: their weights, the terms in its lines, and these lines."""
 
     section: Section
-    weights: dict[int, float]
+    weights: _Weights
     in_body: tuple[int, ...]
     lines: list[int]
 
+    @property
+    def length(self) -> int:
+        return self.section.end - self.section.start + 1
+
 
 class _MatchedFile(NamedTuple):
-    """A file with terms: their weights, its length, the sections with terms.
-
-    *factor* applies to the scores of all its sections.
-    """
+    """A file with terms, whose sections have their scores times *factor*."""
 
     path: str
-    weights: dict[int, float]
+    weights: _Weights
     factor: float
     lines: int
     sections: int
     matches: list[_MatchedSection]
-
-
-_Ranked = tuple[float, str, _MatchedSection]
-"""A section with its score and the path of its file."""
 
 
 def ranked_sections(
@@ -96,20 +111,21 @@ def ranked_sections(
     matched = (_matched_file(graph, r, decoded(read(r.path) or b""), terms) for r in records)
     files = [file for file in matched if file is not None]
     ranked = _diversified(_scored(files, query, len(terms)))
-    best = nsmallest(limit, ranked, key=_sort_key)
+    best = nsmallest(limit, ranked, key=lambda r: (-r[0], r[1], r[2].section.start))
     has_more = sum(len(file.matches) for file in files) > limit
     return [_item(path, match, read) for _, path, match in best], has_more
 
 
-def _idf(frequencies: Mapping[int, int], total: int, terms: int) -> list[float]:
-    counted = [frequencies.get(term, 0) for term in range(terms)]
-    return [log(1 + (total - n + 0.5) / (n + 0.5)) for n in counted]
+def query_words(query: str) -> list[str]:
+    """The words of *query* and the parts of its identifiers, without stop words unless alone."""
+    words = list(dict.fromkeys(_WORD.findall(f"{query} {_BORDER.sub(' ', query)}".lower())))
+    return [word for word in words if word not in _STOP_WORDS] or words
 
 
 def _terms(query: str) -> list[_Term]:
-    """The stems of the words of *query*: identifiers split, stop words left out unless alone."""
+    """The stems of the words of *query*."""
     words = query_words(query)
-    prefixes = map(_prefix, words, stems(words))
+    prefixes = map(_prefix, words, Stemmer.Stemmer("english").stemWords(words))
     short_names = query.strip().lower().split(".")
     unique = dict.fromkeys(p for p in prefixes if len(p) >= _MIN_STEM_LENGTH or p in short_names)
     return [_term(prefix) for prefix in islice(unique, _MAX_TERMS)]
@@ -135,9 +151,7 @@ def _matched_file(
     sections = graph.sections_of(record.path) or guess_sections(lines, record.lang)
     if not sections or not (hits or in_path):
         return None
-    weights: dict[int, float] = {}
-    for _, term in hits:
-        weights[term] = weights.get(term, 0.0) + 1.0
+    weights = _added({}, (term for _, term in hits), 1.0)
     path_terms = {term for _, term in in_path}
     factor = _PROSE_FACTOR if record.lang in PROSE else 1.0
     return _MatchedFile(
@@ -153,19 +167,18 @@ def _matched_file(
 def _matched_sections(
     text: str,
     sections: Sequence[Section],
-    hits: Hits,
+    hits: _Hits,
     path_terms: set[int],
     terms: Sequence[_Term],
 ) -> list[_MatchedSection]:
     index_at = innermost(sections)
-    body: dict[int, dict[int, float]] = {} if hits else {0: {}}
+    body: dict[int, _Weights] = {} if hits else {0: {}}
     lines: dict[int, list[int]] = defaultdict(list)
     line, counted = 1, 0
     for offset, term in hits:
         line, counted = line + text.count("\n", counted, offset), offset
         index = index_at(line)
-        weights = body.setdefault(index, {})
-        weights[term] = weights.get(term, 0.0) + _BODY_WEIGHT
+        _added(body.setdefault(index, {}), [term], _BODY_WEIGHT)
         lines[index].append(line)
     matches = [_MatchedSection(sections[i], w, tuple(w), lines[i]) for i, w in body.items()]
     for match in matches:
@@ -177,19 +190,19 @@ def _matched_sections(
     return matches
 
 
-def _added(weights: dict[int, float], terms: Iterable[int], weight: float) -> dict[int, float]:
+def _added(weights: _Weights, terms: Iterable[int], weight: float) -> _Weights:
     """*weights*, to which *weight* was added for each of *terms*."""
     for term in terms:
         weights[term] = weights.get(term, 0.0) + weight
     return weights
 
 
-def _hits(text: str, terms: Sequence[_Term]) -> Hits:
+def _hits(text: str, terms: Sequence[_Term]) -> _Hits:
     """The terms at the start of a word or of a part of an identifier."""
     lowered = text.lower()
     if len(lowered) != len(text):  # a few letters become two; offsets matter more than these
         lowered = text
-    hits: Hits = []
+    hits: _Hits = []
     for number, term in enumerate(terms):
         at = lowered.find(term.stem)
         while at >= 0:
@@ -213,18 +226,19 @@ def _scored(
     files: Sequence[_MatchedFile], query: str, terms: int
 ) -> Iterator[tuple[_MatchedFile, list[float]]]:
     """Each file with the scores of its matches."""
-    lengths = [_length(m.section) for file in files for m in file.matches]
+    lengths = [match.length for file in files for match in file.matches]
     average = sum(lengths) / max(len(lengths), 1)
     average_lines = max(sum(file.lines for file in files) / max(len(files), 1), 1)
     frequencies = Counter(term for file in files for m in file.matches for term in m.in_body)
     total = max(sum(file.sections for file in files), 1)
-    idf = _idf(frequencies, total, terms)
+    counts = [frequencies[term] for term in range(terms)]
+    idf = [log(1 + (total - n + 0.5) / (n + 0.5)) for n in counts]
     maximum = sum(idf[term] for term in frequencies)
     for file in files:
         file_score = _FILE_SHARE * _bm25(file.weights, idf, _FILE_K1, file.lines / average_lines)
         scores = []
         for match in file.matches:
-            score = file_score + _bm25(match.weights, idf, _K1, _length(match.section) / average)
+            score = file_score + _bm25(match.weights, idf, _K1, match.length / average)
             # A query that is just a name is for its definition.
             score += maximum * f".{match.section.name}".endswith(f".{query}")
             scores.append(score * file.factor)
@@ -238,12 +252,13 @@ def _bm25(
     return sum([idf[term] * weight / (weight + norm) for term, weight in weights.items()])
 
 
-def _length(section: Section) -> int:
-    return section.end - section.start + 1
+def _diversified(
+    scored: Iterable[tuple[_MatchedFile, list[float]]],
+) -> Iterator[tuple[float, str, _MatchedSection]]:
+    """Each section with its score and path; scores are raised in files with many good sections.
 
-
-def _diversified(scored: Iterable[tuple[_MatchedFile, list[float]]]) -> Iterator[_Ranked]:
-    """Scores raised in files with many good sections, and lowered for each further one."""
+    And lowered for each further section of a file.
+    """
     scored = list(scored)
     maximum = _FILE_SECTIONS_SHARE * max((max(scores) for _, scores in scored), default=0)
     largest = max((sum(scores) for _, scores in scored), default=0)
@@ -253,11 +268,6 @@ def _diversified(scored: Iterable[tuple[_MatchedFile, list[float]]]) -> Iterator
         best_first = sorted(pairs, key=lambda pair: (-pair[0], pair[1].section.start))
         for better, (score, match) in enumerate(best_first):
             yield (score + bonus) * _SAME_FILE_FACTOR**better, file.path, match
-
-
-def _sort_key(ranked: _Ranked) -> tuple[float, str, int]:
-    score, path, match = ranked
-    return -score, path, match.section.start
 
 
 def _item(path: str, match: _MatchedSection, read: Callable[[str], bytes | None]) -> SearchItem:

@@ -1,5 +1,6 @@
 """Text search: the matching lines of the graph's files, in order, without ranking."""
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 
 import regex  # type: ignore[import-untyped]
@@ -7,6 +8,7 @@ import regex  # type: ignore[import-untyped]
 from codegraph.errors import BadPattern
 from codegraph.models import SearchItem
 from codegraph.source_text import CONTEXT_LINES, lines_of, snippet
+from codegraph.store.artifact import FileRecord
 
 #: Seconds that a regular expression may take over all files.
 REGEX_TIMEOUT_S = 2.0
@@ -14,29 +16,22 @@ REGEX_TIMEOUT_S = 2.0
 SEARCHED = frozenset({"parsed", "text", "syntax-error"})
 
 
-def literal_matcher(query: str, *, ignore_case: bool) -> Callable[[str], bool]:
-    """A function that tells whether a line contains *query*."""
-    if ignore_case:
-        folded = query.casefold()
-        return lambda line: folded in line.casefold()
-    return lambda line: query in line
-
-
-def regex_matcher(
-    query: str, *, ignore_case: bool, clock: Callable[[], float]
-) -> Callable[[str], bool]:
+def matcher(query: str, *, is_regex: bool, ignore_case: bool) -> Callable[[str], bool]:
     """A function that tells whether a line matches *query*; all calls share one time limit.
 
     Raise BadPattern when *query* cannot be compiled; the function raises it when time is up.
     """
+    if not is_regex:
+        folded = query.casefold()
+        return lambda line: folded in line.casefold() if ignore_case else query in line
     try:
         pattern = regex.compile(query, regex.IGNORECASE if ignore_case else 0)
     except (regex.error, RecursionError, OverflowError) as error:
         raise BadPattern(f"The regular expression is wrong: {error}.") from error
-    deadline = clock() + REGEX_TIMEOUT_S
+    deadline = time.monotonic() + REGEX_TIMEOUT_S
 
     def matches(line: str) -> bool:
-        remaining = deadline - clock()
+        remaining = deadline - time.monotonic()
         try:
             if remaining > 0:
                 return pattern.search(line, timeout=remaining) is not None
@@ -50,18 +45,17 @@ def regex_matcher(
 
 
 def find_matches(
-    files: Iterable[tuple[str, str]],
+    files: Iterable[FileRecord],
     read: Callable[[str], bytes | None],
     matches: Callable[[str], bool],
 ) -> Iterator[SearchItem]:
-    """The matching lines of *files* (path and status); lines near each other share an item."""
-    for path, status in files:
-        content = read(path) if status in SEARCHED else None
-        lines = lines_of(content)
+    """The matching lines of *files*; lines near each other share an item."""
+    for file in files:
+        lines = lines_of(read(file.path)) if file.status in SEARCHED else []
         numbers = [number for number, line in enumerate(lines, 1) if matches(line)]
         for group in _groups(numbers):
-            shown = snippet(path, lines, group[0], group[-1])
-            yield SearchItem(path, group[0], "match", "text", shown, tuple(group))
+            shown = snippet(file.path, lines, group[0], group[-1])
+            yield SearchItem(file.path, group[0], "match", "text", shown, tuple(group))
 
 
 def _groups(numbers: list[int]) -> Iterator[list[int]]:

@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from codegraph.models import CodeSnippet, Confidence, Edge, SnippetLocation, WhereUsedItem
 from codegraph.query.graph import Graph
@@ -15,21 +14,10 @@ TEXT_STATUSES = frozenset({"text", "syntax-error"})
 _KINDS = "definition calls references inherits imports overrides exports mention"
 _KIND_ORDER = {kind: index for index, kind in enumerate(_KINDS.split())}
 _CONFIDENCE_ORDER = {"exact": 0, "inferred": 1}
-#: Overriding methods are listed separately, as `dispatch`.
-_NOT_A_USE = "overrides"
 #: Words that may occur in any sentence: no capital, digit or underscore inside.
 _COMMON_WORD = re.compile(r"[A-Za-z]?[a-z]+")
 #: A placeholder: snippets are read only for the uses that are shown.
 _NO_SNIPPET = CodeSnippet("", SnippetLocation("", 0, 0))
-
-
-class Uses(NamedTuple):
-    """The uses to show, in order, and how many there are of each kind."""
-
-    shown: list[WhereUsedItem]
-    counts: dict[str, int]
-    text_mentions: int
-    possible_count: int
 
 
 def find_uses(
@@ -39,13 +27,14 @@ def find_uses(
     *,
     with_possible: bool,
     with_text: bool,
-) -> Uses:
-    """Every use of *symbol*: definitions, exact and inferred uses, dispatch, text, possible."""
+) -> tuple[list[WhereUsedItem], dict[str, int], int, int]:
+    """The uses of *symbol* to show, in order, and their figures as in WhereUsedResult."""
     full = graph.fqn(symbol)
     # The full name of a module, since its last part is often a common word.
     name = full if graph.kind(symbol) == "module" else full.rpartition(".")[2]
     definitions = _definitions(graph, symbol)
-    incoming = [edge for edge in graph.edges_to(symbol) if edge.kind != _NOT_A_USE]
+    # Overriding methods are listed separately, as `dispatch`.
+    incoming = [edge for edge in graph.edges_to(symbol) if edge.kind != "overrides"]
     uses = _distinct(_use(graph, edge) for edge in incoming)
     certain = [use for use in uses if use.confidence != "text"]
     text = [use for use in uses if use.confidence == "text"] + list(_mentions(graph, name, read))
@@ -57,7 +46,7 @@ def find_uses(
     shown = [*definitions, *certain, *dispatch]
     shown += text if with_text else []
     shown += _distinct(_use(graph, edge) for edge in possible) if with_possible else []
-    return Uses(shown, dict(counted), len(text), possible_count)
+    return shown, dict(counted), len(text), possible_count
 
 
 def _definitions(
@@ -91,14 +80,10 @@ def _dispatch(graph: Graph, symbol: str) -> list[WhereUsedItem]:
 
 def _distinct(uses: Iterator[WhereUsedItem]) -> list[WhereUsedItem]:
     """One use per line: the surest, of the first kind. A call is not also a reference."""
-    ordered = sorted(uses, key=_order)
-    seen: set[tuple[str, int]] = set()
-    distinct = []
-    for use in ordered:
-        if (use.file, use.line) not in seen:
-            seen.add((use.file, use.line))
-            distinct.append(use)
-    return distinct
+    distinct: dict[tuple[str, int], WhereUsedItem] = {}
+    for use in sorted(uses, key=_order):
+        distinct.setdefault((use.file, use.line), use)
+    return list(distinct.values())
 
 
 def _order(use: WhereUsedItem) -> tuple[int, int, str, int]:
@@ -119,7 +104,11 @@ def _possible(graph: Graph, symbol: str, name: str) -> list[Edge]:
 def _mentions(
     graph: Graph, name: str, read: Callable[[str], bytes | None]
 ) -> Iterator[WhereUsedItem]:
-    word = _mention_pattern(name)
+    plain = re.escape(name)
+    if _COMMON_WORD.fullmatch(name):  # It counts only where it is written as code.
+        word = re.compile(rf"(?:(?<=`)|(?<=\w[.:])){plain}(?!\w)|(?<!\w){plain}(?=\(|`)")
+    else:
+        word = re.compile(rf"(?<!\w){plain}(?!\w)")
     for file in graph.artifact.files:
         content = read(file.path) if file.status in TEXT_STATUSES else None
         if content is None or name.encode() not in content:
@@ -127,11 +116,3 @@ def _mentions(
         for number, line in enumerate(lines_of(content), 1):
             if name in line and word.search(line):
                 yield WhereUsedItem(file.path, number, "mention", "text", _NO_SNIPPET, None)
-
-
-def _mention_pattern(name: str) -> re.Pattern[str]:
-    """Matches *name* as a whole word; a common word only where it is written as code."""
-    plain = re.escape(name)
-    if not _COMMON_WORD.fullmatch(name):
-        return re.compile(rf"(?<!\w){plain}(?!\w)")
-    return re.compile(rf"(?:(?<=`)|(?<=\w[.:])){plain}(?!\w)|(?<!\w){plain}(?=\(|`)")

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from codegraph import ir
 from codegraph.facts import FileFacts, LexicalScope, Occurrence, ScopeKind, VariableSymbol
-from codegraph.source_text import content_hash
 
 #: Definitions with which the other bindings of the name in its scope share one symbol.
 _DEFINITIONS = (ir.FunctionBinding, ir.ClassBinding, ir.ImportFrom)
@@ -32,12 +31,10 @@ class FactWriter:
         self.enclosing = 0
         #: Module variables and class attributes, with the lines of their first assignment.
         self.variables: dict[tuple[int, str], Span] = {}
+        #: The bindings of definitions, imports, module variables and attributes; see `finish`.
+        self._symbol_bindings: set[int] = set()
         #: The lines of the assignment being read; None outside one.
         self._assignment_span: Span | None = None
-        #: Module-level names that the current statement binds, in order.
-        self._module_names: dict[str, None] = {}
-        #: For each module-level name, digests of the statements that bind it.
-        self._digests: dict[str, list[str]] = {}
 
     def bind(self, name: str, value: ir.Binding) -> int:
         """Bind *name* to *value* in the current scope and return the binding's index."""
@@ -53,8 +50,6 @@ class FactWriter:
     def add_name(self, scope: int, name: str, index: int) -> None:
         """Enter binding number *index* under *name* in the symbol table of *scope*."""
         self.scopes[scope].names.setdefault(name, []).append(index)
-        if scope == 0:
-            self._module_names[name] = None
         if self.scopes[scope].kind in ("module", "class"):
             self.add_variable(scope, name)
 
@@ -89,12 +84,6 @@ class FactWriter:
         yield
         self._assignment_span = outer
 
-    def end_statement(self, digest: str) -> None:
-        """Record the *digest* of a module-level statement's source for each name that it bound."""
-        for name in self._module_names:
-            self._digests.setdefault(name, []).append(digest)
-        self._module_names.clear()
-
     def finish(self) -> FileFacts:
         """Complete the facts, once the whole file has been read, and return them."""
         facts = self.facts
@@ -103,11 +92,15 @@ class FactWriter:
             for (scope, name), span in self.variables.items()
             if name != "__all__" and not self._is_defined(scope, name)
         ]
-        facts.occurrences = _OccurrenceFilter(facts).of_symbols()
-        facts.fingerprints = {
-            name: content_hash("".join(digests).encode())[:12]
-            for name, digests in self._digests.items()
+        self._symbol_bindings = {
+            index
+            for scope, name in {(v.scope, v.name) for v in facts.variables}
+            for index in self.scopes[scope].names.get(name, ())
         }
+        self._symbol_bindings.update(
+            i for i, value in enumerate(self.bindings) if isinstance(value, ir.DEFINING_BINDINGS)
+        )
+        facts.occurrences = list(self._occurrences_of_symbols())
         return facts
 
     def _is_defined(self, scope: int, name: str) -> bool:
@@ -115,73 +108,48 @@ class FactWriter:
         indices = self.scopes[scope].names.get(name, ())
         return any(isinstance(self.bindings[i], ir.DEFINING_BINDINGS) for i in indices)
 
+    # --- the occurrences of symbols ---------------------------------------------------------
 
-class _OccurrenceFilter:
-    """Select the occurrences of symbols, once the whole file has been read."""
-
-    def __init__(self, facts: FileFacts) -> None:
-        self._facts = facts
-        self._scopes, self._bindings = facts.scopes, facts.bindings
-        self._shared_definitions = self._find_shared_definitions()
-        self._variables = {
-            index
-            for scope, name in {(v.scope, v.name) for v in facts.variables}
-            for index in facts.scopes[scope].names.get(name, ())
-        }
-
-    def of_symbols(self) -> list[Occurrence]:
+    def _occurrences_of_symbols(self) -> Iterator[Occurrence]:
         """The occurrences that may refer to a symbol, with all bindings that its name may have."""
-        selected = []
-        for occurrence in self._facts.occurrences:
+        shared = self._shared_definitions()
+        for occurrence in self.occurrences:
             target = self._without_narrowing(occurrence.target)
-            match target:
-                case ir.Variable(bindings=bindings):
-                    if symbols := self._symbol_bindings(bindings):
-                        selected.append(replace(occurrence, target=ir.Variable(symbols)))
-                case ir.Name() as name if not self._names_a_symbol(name):
-                    pass
-                case _ if target is not occurrence.target:
-                    selected.append(replace(occurrence, target=target))
-                case _:
-                    selected.append(occurrence)
-        return selected
+            if isinstance(target, ir.Variable):
+                definitions = [d for b in target.bindings for d in shared.get(b, ())]
+                if definitions:
+                    target = ir.Variable(tuple(dict.fromkeys([*target.bindings, *definitions])))
+                elif self._symbol_bindings.isdisjoint(target.bindings):
+                    continue
+            elif isinstance(target, ir.Name) and not self._names_a_symbol(target):
+                continue
+            yield replace(occurrence, target=target)
 
     def _without_narrowing(self, target: ir.Target) -> ir.Target:
         """*target*, or the variable or name that it was before tests narrowed its type."""
         match target:
             case ir.Variable(bindings=(index,)):
-                match self._bindings[index]:
+                match self.bindings[index]:
                     case ir.Narrowed(value=ir.Variable() | ir.Name() as value):
                         return self._without_narrowing(value)
         return target
 
-    def _find_shared_definitions(self) -> dict[int, list[int]]:
+    def _shared_definitions(self) -> dict[int, list[int]]:
         """For each binding beside a definition of the same name and scope: those definitions."""
         shared: dict[int, list[int]] = {}
-        for scope in self._scopes:
+        for scope in self.scopes:
             for indices in scope.names.values():
                 if len(indices) > 1:
-                    defining = [i for i in indices if isinstance(self._bindings[i], _DEFINITIONS)]
-                    if defining:
-                        shared.update(dict.fromkeys(set(indices).difference(defining), defining))
+                    defining = [i for i in indices if isinstance(self.bindings[i], _DEFINITIONS)]
+                    shared.update(dict.fromkeys(set(indices).difference(defining), defining))
         return shared
-
-    def _symbol_bindings(self, bindings: tuple[int, ...]) -> tuple[int, ...]:
-        """*bindings* and the definitions that share their symbol; empty for a local variable."""
-        shared = [d for b in bindings for d in self._shared_definitions.get(b, ())]
-        if shared:
-            return tuple(dict.fromkeys([*bindings, *shared]))
-        return bindings if any(map(self._may_be_symbol, bindings)) else ()
-
-    def _may_be_symbol(self, index: int) -> bool:
-        return index in self._variables or isinstance(self._bindings[index], ir.DEFINING_BINDINGS)
 
     def _names_a_symbol(self, name: ir.Name) -> bool:
         """Whether looking *name* up finds more than a local variable."""
         index = name.scope
         while index >= 0:
-            scope = self._scopes[index]
+            scope = self.scopes[index]
             if name.name in scope.names and scope.kind != "class":
-                return any(map(self._may_be_symbol, scope.names[name.name]))
+                return not self._symbol_bindings.isdisjoint(scope.names[name.name])
             index = scope.parent
-        return bool(self._facts.star_imports)
+        return bool(self.facts.star_imports)

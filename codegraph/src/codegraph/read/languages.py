@@ -6,9 +6,7 @@ from importlib.util import find_spec
 from pathlib import PurePosixPath
 
 from codegraph.facts import FileFacts, new_facts
-from codegraph.read.expression_reader import first_line
 from codegraph.read.statement_reader import StatementReader
-from codegraph.source_text import content_hash
 
 _SUFFIXES = {
     "python": ".py .pyi",
@@ -80,15 +78,7 @@ def read_facts(language: str, text: str) -> FileFacts | None:
 
 def read_python(text: str) -> FileFacts:
     """The facts of the Python source *text*; raise SyntaxError when it does not parse."""
-    tree = ast.parse(text)
-    # Split as the parser counts lines: `splitlines` would also split at a form feed.
-    lines = text.split("\n")
-    reader = StatementReader(new_facts(len(lines) - (not lines[-1]) or 1))
-    span, digest = (0, 0), ""
-    for statement in tree.body:
+    reader = StatementReader(new_facts(text.removesuffix("\n").count("\n") + 1))
+    for statement in ast.parse(text).body:
         reader.read_top_level(statement)
-        if span != (span := (first_line(statement), statement.end_lineno or 0)):
-            source = "\n".join(lines[span[0] - 1 : span[1]])
-            digest = content_hash(source.encode("utf-8", "surrogatepass"))
-        reader.end_statement(digest)
     return reader.finish()

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from codegraph import ir
 from codegraph.facts import FileFacts, Parameter, VariableSymbol, new_facts
-from codegraph.read.typescript_expression_reader import THIS, TypescriptExpressionReader
-from codegraph.read.typescript_syntax import (
+from codegraph.read.typescript_expression_reader import (
+    THIS,
+    TypescriptExpressionReader,
     bases_of,
     children_of,
     has_keyword,
@@ -25,7 +26,6 @@ from codegraph.read.typescript_syntax import (
     span_of,
     text_of,
 )
-from codegraph.source_text import content_hash
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -63,7 +63,6 @@ def read_typescript(text: str, *, is_jsx: bool) -> FileFacts | None:
     reader = _TypescriptReader(new_facts(text.count("\n") + 1))
     for statement in root.named_children:
         reader.visit(statement)
-        reader.end_statement(content_hash(statement.text or b""))
     return reader.finish()
 
 

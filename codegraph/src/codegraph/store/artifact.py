@@ -1,23 +1,22 @@
-"""The graph and the build cache as bytes: their format, version, encoding and decoding.
+"""The graph and the build cache as bytes, and whether the graph is up to date.
 
 `rag_graph.json` is public. Nodes and edges are arrays, file by file in the order of the parsed
-files, and a build copies the parts of unchanged files as they are.
+files. Each query compares sizes and times with it, and hashes where they differ.
 """
 
 import re
 import sys
-import zlib
-from typing import TypeVar
+from collections.abc import Callable
 
 import msgspec
 
 from codegraph.errors import GraphMissing
 from codegraph.facts import FACTS_VERSION, FileFacts
-from codegraph.models import Part
+from codegraph.models import FileStat, Freshness, Part, Staleness
 from codegraph.store.repository import MAX_FILE_BYTES
 
 #: Raised when the same facts give another graph, and when the graph's format changes.
-LINKER_VERSION = 12
+LINKER_VERSION = 13
 GRAPH_VERSION = 4
 
 #: With Python's version, since that decides which syntax can be parsed.
@@ -26,6 +25,10 @@ BUILDER = (
     f"+python{sys.version_info.major}.{sys.version_info.minor}"
 )
 SETTINGS: dict[str, int] = {"max_file_bytes": MAX_FILE_BYTES}
+
+#: A file written this shortly before the graph may have been written again in the same tick of
+#: the file system's clock, so it is hashed. Two seconds cover every file system in use.
+RACY_NS = 2_000_000_000
 
 _VERSION = re.compile(rb'\{"version":(\d{1,9}),')
 BROKEN = "The code graph cannot be read. Make it again with: judge code build-graph"
@@ -45,6 +48,11 @@ class FileRecord(msgspec.Struct, frozen=True):
     mtime_ns: int
     status: str
 
+    def is_unchanged(self, stat: FileStat, written_ns: int) -> bool:
+        """Whether size and time prove that the file is as recorded in what was written then."""
+        is_settled = stat.mtime_ns <= written_ns - RACY_NS
+        return is_settled and (self.size, self.mtime_ns) == stat
+
 
 class Artifact(msgspec.Struct):
     """The whole of `rag_graph.json`; *graph* has a Part for each parsed file, in their order."""
@@ -53,36 +61,22 @@ class Artifact(msgspec.Struct):
     builder: str
     settings: dict[str, int]
     files: list[FileRecord]
-    graph: list[msgspec.Raw]
-
-    def parts(self) -> dict[str, msgspec.Raw]:
-        """The parts of the parsed files, by path; raise GraphMissing when some are missing."""
-        paths = [file.path for file in self.files if file.status == "parsed"]
-        if len(paths) != len(self.graph):
-            raise GraphMissing(BROKEN)
-        return dict(zip(paths, self.graph, strict=True))
+    graph: list[Part]
 
 
-Decoded = TypeVar("Decoded")
-
-_json = msgspec.json.Encoder()
-_artifact_decoder = msgspec.json.Decoder(Artifact)
-_part_decoder = msgspec.json.Decoder(Part)
+_graph_decoder = msgspec.json.Decoder(Artifact)
 
 
-def encode_part(part: Part) -> msgspec.Raw:
+def encode_part(part: Part) -> bytes:
     """The part of one file as JSON."""
-    return msgspec.Raw(_json.encode(part))
+    return msgspec.json.encode(part)
 
 
-def decode_part(content: msgspec.Raw) -> Part:
-    """What `encode_part` wrote; raise GraphMissing when it is damaged."""
-    return decode(content, _part_decoder)
-
-
-def encode_artifact(files: list[FileRecord], parts: list[msgspec.Raw]) -> bytes:
+def encode_artifact(files: list[FileRecord], parts: list[bytes]) -> bytes:
     """The graph as JSON; *parts* are those of the parsed *files*, in their order."""
-    return _json.encode(Artifact(GRAPH_VERSION, BUILDER, SETTINGS, files, parts))
+    graph = [msgspec.Raw(part) for part in parts]
+    head = {"version": GRAPH_VERSION, "builder": BUILDER, "settings": SETTINGS}
+    return msgspec.json.encode({**head, "files": files, "graph": graph})
 
 
 def decode_artifact(content: bytes) -> Artifact:
@@ -93,57 +87,90 @@ def decode_artifact(content: bytes) -> Artifact:
             f"The code graph has version {int(version[1])}, this is {GRAPH_VERSION}. "
             "Make it again with: judge code build-graph"
         )
-    return decode(content, _artifact_decoder)
-
-
-def decode(content: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[Decoded]) -> Decoded:
-    """Decode *content*; raise GraphMissing when it is damaged."""
     try:
-        return decoder.decode(content)
+        return _graph_decoder.decode(content)
     except msgspec.DecodeError as error:
         raise GraphMissing(BROKEN) from error
 
 
 class CachedFile(msgspec.Struct):
-    """A source file in the build cache: its facts, and the names that linking it looked up.
+    """A file in the build cache: its record and, when it was parsed, its facts and *part*.
 
-    *counts* are the numbers of its nodes and edges.
+    *counts* are the numbers of its nodes and edges, *names* its `defined_names`, and *lookups* what
+    linking it looked up.
     """
 
-    hash: str
-    facts: msgspec.Raw
+    record: FileRecord
+    facts: bytes = b""
+    names: list[str] = []
+    part: bytes = b""
     counts: tuple[int, int] = (0, 0)
-    lookups: dict[str, list[str]] = {}
+    lookups: list[str] = []
 
 
 class BuildCache(msgspec.Struct):
-    """The whole of `rag_facts.msgpack`, which may be deleted; *graph_crc32* is of its graph."""
+    """The whole of `rag_facts.msgpack`, which may be deleted."""
 
-    builder: str
-    graph_crc32: int
     files: dict[str, CachedFile]
+    builder: str
+    settings: dict[str, int]
 
 
-def encode_facts(facts: FileFacts) -> msgspec.Raw:
+def encode_facts(facts: FileFacts) -> bytes:
     """The facts of one file as bytes."""
-    return msgspec.Raw(msgspec.msgpack.encode(facts))
+    return msgspec.msgpack.encode(facts)
 
 
-def decode_facts(content: msgspec.Raw) -> FileFacts:
+def decode_facts(content: bytes) -> FileFacts:
     """The facts that `encode_facts` wrote; raise msgspec.DecodeError for anything else."""
     return msgspec.msgpack.decode(content, type=FileFacts)
 
 
-def encode_build_cache(files: dict[str, CachedFile], graph: bytes) -> bytes:
-    """The cache of the build that wrote *graph*, as bytes."""
-    return msgspec.msgpack.encode(BuildCache(BUILDER, zlib.crc32(graph), files))
+def encode_build_cache(files: dict[str, CachedFile]) -> bytes:
+    """The cache for the next build, as bytes."""
+    return msgspec.msgpack.encode(BuildCache(files, BUILDER, SETTINGS))
 
 
-def decode_build_cache(content: bytes | None, graph: bytes) -> dict[str, CachedFile]:
-    """The cache of the last build; empty when it is damaged or does not belong to *graph*."""
+def decode_build_cache(content: bytes) -> dict[str, CachedFile]:
+    """The cache of the last build; empty when it is damaged, or another builder wrote it."""
     try:
-        cache = msgspec.msgpack.decode(content or b"", type=BuildCache)
+        cache = msgspec.msgpack.decode(content, type=BuildCache)
     except msgspec.DecodeError:
         return {}
-    is_ours = cache.builder == BUILDER and cache.graph_crc32 == zlib.crc32(graph)
-    return cache.files if is_ours else {}
+    return cache.files if (cache.builder, cache.settings) == (BUILDER, SETTINGS) else {}
+
+
+def compare(
+    artifact: Artifact,
+    written_ns: int,
+    files: dict[str, FileStat] | None,
+    hash_of: Callable[[str], str | None],
+) -> tuple[Freshness, Staleness]:
+    """FRESH when files, hashes, builder and settings match; STALE with the differences.
+
+    UNKNOWN when *files* could not be listed, or a file that may have changed cannot be read.
+    """
+    if files is None:
+        return "UNKNOWN", Staleness(reason="The files of the repository cannot be listed.")
+    recorded = {record.path: record for record in artifact.files}
+    changed = []
+    for path in files.keys() & recorded.keys():
+        record, stat = recorded[path], files[path]
+        if record.is_unchanged(stat, written_ns):
+            continue
+        if record.size != stat.size:
+            changed.append(path)
+        elif record.status in ("too-large", "unreadable"):
+            changed += [path] if record.mtime_ns != stat.mtime_ns else []
+        elif (current := hash_of(path)) is None:
+            return "UNKNOWN", Staleness(reason=f"{path} cannot be read.")
+        elif current != record.hash:
+            changed.append(path)
+    is_same_builder = (artifact.builder, artifact.settings) == (BUILDER, SETTINGS)
+    staleness = Staleness(
+        changed=tuple(sorted(changed)),
+        added=tuple(sorted(files.keys() - recorded.keys())),
+        deleted=tuple(sorted(recorded.keys() - files.keys())),
+        reason=None if is_same_builder else "Another version of the builder wrote the graph.",
+    )
+    return ("STALE" if staleness else "FRESH"), staleness

@@ -108,10 +108,10 @@ class Repository:
         finally:
             os.close(handle)
 
-    def graph(self) -> tuple[bytes, int]:
-        """The stored graph and when it was written; raise GraphMissing when there is none."""
+    def stored(self, name: str) -> tuple[bytes, int]:
+        """The graph or the cache and when it was written; raise GraphMissing when there is none."""
         try:
-            content, file_stat = self._read_file(GRAPH_NAME, MAX_GRAPH_BYTES)
+            content, file_stat = self._read_file(name, MAX_GRAPH_BYTES)
         except OSError as error:
             raise GraphMissing(_missing(self.root)) from error
         return content, file_stat.mtime_ns
@@ -123,13 +123,6 @@ class Repository:
         except OSError as error:
             raise GraphMissing(_missing(self.root)) from error
         return status.st_ino, status.st_size, status.st_mtime_ns
-
-    def facts(self) -> bytes | None:
-        """The build cache as the last build wrote it; None without one."""
-        try:
-            return self._read_file(FACTS_NAME, MAX_GRAPH_BYTES)[0]
-        except OSError:
-            return None
 
     def write(self, name: str, content: bytes) -> None:
         """Replace a file atomically; raise BadRepository when it cannot be written.

@@ -5,14 +5,13 @@ from collections.abc import Collection
 from pathlib import Path
 
 import click
-from pydantic import ValidationError
 
 from judge.adapters.files.whole_file import write_whole
-from judge.bootstrap.library import Library, open_library
+from judge.bootstrap.library import open_library
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import detect_terminal, say
 from judge.entrypoints.cli.plain_text import one_line, wrapped
-from judge.entrypoints.cli.sources.show import require_domain
+from judge.entrypoints.cli.sources.check import require_domain
 from judge.errors import ConfigurationError
 from judge.judging.catalog_check import is_plain_http, page_key
 from judge.judging.domains import detect_domain
@@ -24,30 +23,33 @@ from judge.library.sources.tables import SourceTable
 from judge.ports import Journal
 from judge.settings import load_settings
 from judge.types.references import SourceSpec
-from judge.types.request_fields import bad_fields_of
+from judge.types.request_fields import parse_fields
 from judge.types.requests import DEFAULT_DOMAIN
 
 
 async def add_source(journal: Journal, *, url: str, domain: str | None, is_sure: bool) -> int:
     """Propose the page at *url*, and write it into its file once confirmed; the exit code.
 
-    Raises ConfigurationError for an address that is refused and FetchError for a page that cannot
-    be fetched.
+    Raises BadFields or ConfigurationError for an address that is refused and FetchError for a page
+    that cannot be fetched.
     """
     settings = load_settings()
     async with open_library(settings, journal) as library:
         known = library.sources.current()
         require_domain(known, domain)
         _require_new(url, known, settings.trusted_hosts)
-        record = await _read(library, url)
+        catalog = known.catalog
+        names = catalog.country.region_names
+        request = SnippetRequest("", SourceSpec(url, ""), catalog.retrieval, names)
+        record = await library.retriever.reader.read_page(request)
     if record.is_withdrawn:
         raise ConfigurationError(
             f"Its publisher has withdrawn {url}, so that it must not be quoted. Look for the page "
             "that took its place."
         )
-    source = propose_source(url, record, known.catalog)
+    source = propose_source(url, record, catalog)
     name = domain or _detected(known, record)
-    spec = next(spec for spec in known.catalog.domains if spec.name == name)
+    spec = next(spec for spec in catalog.domains if spec.name == name)
     _show(source, record, name, spec.file)
     if not (is_sure or click.confirm("Write it?", err=True)):
         say("Nothing was written.")
@@ -77,11 +79,8 @@ def write_source(path: Path, domain: str, source: SourceSpec) -> None:
 
 
 def _require_new(url: str, known: Knowledge, trusted_hosts: Collection[str]) -> None:
-    """Raise ConfigurationError for a bad, unencrypted or already configured address."""
-    try:
-        SourceTable.model_validate({"url": url, "title": "any"})
-    except ValidationError as error:
-        raise ConfigurationError(f"This page cannot be added: {bad_fields_of(error)}") from None
+    """Raise BadFields or ConfigurationError for a bad, unencrypted or configured address."""
+    parse_fields(SourceTable, {"url": url, "title": "any"})
     if is_plain_http(url, trusted_hosts):
         raise ConfigurationError(f"{url} is not encrypted. Give its https address.")
     for domain in known.catalog.domains:
@@ -91,13 +90,6 @@ def _require_new(url: str, known: Knowledge, trusted_hosts: Collection[str]) -> 
                     f"{source.url} stands in domains.{domain.name} already ({domain.file}), as "
                     f"{source.title!r}. All pages are looked at for every dispute."
                 )
-
-
-async def _read(library: Library, url: str) -> PageRecord:
-    catalog = library.sources.current().catalog
-    source = SourceSpec(url, "")
-    request = SnippetRequest("", source, catalog.retrieval, catalog.country.region_names)
-    return await library.retriever.reader.read_page(request)
 
 
 def _detected(known: Knowledge, record: PageRecord) -> str:
@@ -115,15 +107,15 @@ def _detected(known: Knowledge, record: PageRecord) -> str:
 
 def _show(source: SourceSpec, record: PageRecord, domain: str, file: str) -> None:
     """Print the proposal."""
-    width = detect_terminal().width
-    facts = (
-        ("Title", source.title),
-        ("Domain", f"{domain} ({file})"),
-        ("Topics", ", ".join(source.topics) or "none"),
-        ("Nations", ", ".join(record.nations) or "all, or the page does not say"),
-        ("Updated", str(record.updated or "the page does not say")),
-        ("Quoted", record.text),
-    )
-    for name, value in facts:
-        click.echo(wrapped(f"{name + ':':<9} {one_line(value)}", width, hanging=" " * 10))
+    facts = {
+        "Title": source.title,
+        "Domain": f"{domain} ({file})",
+        "Topics": ", ".join(source.topics) or "none",
+        "Nations": ", ".join(record.nations) or "all, or the page does not say",
+        "Updated": str(record.updated or "the page does not say"),
+        "Quoted": record.text,
+    }
+    for name, value in facts.items():
+        line = f"{name + ':':<9} {one_line(value)}"
+        click.echo(wrapped(line, detect_terminal().width, hanging=" " * 10))
     click.echo(f"\n{one_line(format_source(source))}")

@@ -15,7 +15,7 @@ def sources() -> None:
 
 @sources.command("list")
 @text_or_json
-@runs("sources.show.list_pages")
+@runs("sources.check.list_pages")
 def list_sources() -> None:
     """List the domains and their pages, most recently updated first.
 
@@ -26,7 +26,7 @@ def list_sources() -> None:
 @sources.command()
 @_domain
 @text_or_json
-@runs("sources.show.show_effective_sources")
+@runs("sources.check.show_effective_sources")
 def show() -> None:
     """Show the effective sources, each with its file and line.
 
@@ -93,7 +93,7 @@ def add() -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
 @_offline
 @text_or_json
-@runs("sources.evaluate.show_evaluation")
+@runs("sources.explain.show_evaluation")
 def try_file() -> None:
     """Measure detection on the labelled disputes in FILE.
 

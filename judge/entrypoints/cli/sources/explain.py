@@ -1,20 +1,30 @@
-"""The work of `judge sources explain`: a dispute's domain, help and pages, with reasons."""
+"""The work of `judge sources explain` and `try`: what disputes get, why, and how often rightly."""
 
-from collections.abc import Awaitable, Iterator
+from codecs import BOM_UTF8
+from collections import Counter
+from collections.abc import Awaitable, Iterator, Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import click
+from pydantic import BaseModel
 
 from judge.bootstrap.library import Library, open_library
 from judge.entrypoints.cli.options import FROM_STDIN, read_text
 from judge.entrypoints.cli.output import format_report, format_table, say, show
 from judge.entrypoints.cli.plain_text import format_help_line
+from judge.entrypoints.cli.sources.check import check_pages
+from judge.errors import ConfigurationError
 from judge.judging.domains import MIN_LEAD
 from judge.judging.explain import DisputeExplanation, explain_dispute
+from judge.judging.results import Knowledge
 from judge.library.dispute import Dispute, read_dispute
+from judge.library.pages.approved_pages import IndexedPages
 from judge.library.rank.choose import ChosenPage
 from judge.ports import Journal
 from judge.settings import load_settings
+from judge.types.request_fields import BadFields, parse_json
 from judge.types.requests import DEFAULT_DOMAIN
 from judge.types.results import HelpLine
 
@@ -114,18 +124,17 @@ def _parts(explanation: DisputeExplanation) -> Iterator[str]:
 def _needed(explanation: DisputeExplanation) -> str:
     """The score that was needed and why, and by how much it was missed."""
     threshold, scores = explanation.threshold, explanation.detection.scores
-    why = [f"a text of {threshold.words} words needs {threshold.for_length:.3g}"]
-    best = scores[0].domain if scores else ""
+    why = f"a text of {threshold.words} words needs {threshold.for_length:.3g}"
     if threshold.for_runner_up is not None:
-        second = scores[1]
-        how = f"{MIN_LEAD:g} more than its {second.score:g}"
-        why.append(f"to be told from {second.domain} takes {how}, {threshold.for_runner_up:.3g}")
-    needed = f"Needed: {threshold.needed:.3g} ({'; '.join(why)})."
-    if explanation.detection.domain != DEFAULT_DOMAIN:
-        return needed
-    if not best:
-        return f"{needed} No domain has a score above 0."
-    return f"{needed} {best} has {scores[0].score:g} and misses it by {explanation.missed:.2g}."
+        lead = f"{MIN_LEAD:g} more than its {scores[1].score:g}, {threshold.for_runner_up:.3g}"
+        why += f"; to be told from {scores[1].domain} takes {lead}"
+    missed = ""
+    if explanation.detection.domain == DEFAULT_DOMAIN:
+        missed = " No domain has a score above 0."
+        if scores:
+            by = f"{scores[0].score:g} and misses it by {explanation.missed:.2g}"
+            missed = f" {scores[0].domain} has {by}."
+    return f"Needed: {threshold.needed:.3g} ({why}).{missed}"
 
 
 def _why_help(line: HelpLine, explanation: DisputeExplanation) -> str:
@@ -141,3 +150,146 @@ def _because(chosen: ChosenPage) -> str:
     found = [reason.shown for reason in known.reasons if reason.shown] if known else []
     reasons = ", ".join(dict.fromkeys(found[:MAX_REASONS])) or "its domain"
     return reasons if chosen.is_read else f"{reasons}; not read yet"
+
+
+TOP_PAGES = 2
+"""The pages among which `hit_at_2` looks for a labelled one."""
+
+
+class LabelledDispute(BaseModel):
+    """A line of the file: a dispute, its domain, and perhaps its relevant pages.
+
+    Keys of other tools are ignored.
+    """
+
+    context: str = ""
+    query: str = ""
+    domain: str
+    pages: list[str] = []
+
+
+class Evaluated(NamedTuple):
+    """What a labelled dispute should get, and what it gets."""
+
+    line: int
+    domain: str
+    pages: Sequence[str]
+    detected: str
+    offered: Sequence[str]
+
+
+async def show_evaluation(journal: Journal, *, file: str, is_offline: bool, form: str) -> None:
+    """Print how well the disputes in *file* get their domains and pages.
+
+    If some are labelled with pages, all pages are read first, unless *is_offline*. Raises
+    ConfigurationError naming the line that cannot be used.
+    """
+    async with open_library(load_settings(), journal) as library:
+        known = library.sources.current()
+        labelled = read_labelled(Path(file), known.detector.domains)
+        wanted = {url for dispute in labelled.values() for url in dispute.pages}
+        if wanted and not is_offline:
+            # So that all are ranked by their text.
+            pages = await check_pages(library, "Reading")
+            if failed := sum(page.state == "FAILED" for page in pages):
+                why = "`judge sources check` says why."
+                say(f"{failed} of {len(pages)} pages could not be read; {why}")
+        indexed = await library.retriever.indexed(known.catalog)
+        evaluated = [_evaluate(known, indexed, line, one) for line, one in labelled.items()]
+    report = score(evaluated, known.catalog.retrieval.references)
+    show(form, report, format_report(report))
+    if unknown := wanted - {s.url for domain in known.catalog.domains for s in domain.sources}:
+        say(f"{len(unknown)} of the labelled pages are not in the sources, and count as missed.")
+
+
+def _evaluate(
+    known: Knowledge, indexed: IndexedPages, line: int, labelled: LabelledDispute
+) -> Evaluated:
+    """What *labelled* should get, and the domain and the pages that it gets."""
+    dispute = read_dispute(labelled.context, labelled.query)
+    explained = explain_dispute(known, indexed, dispute)
+    offered = [page.request.source.url for page in explained.pages]
+    return Evaluated(line, labelled.domain, labelled.pages, explained.detection.domain, offered)
+
+
+def read_labelled(path: Path, domains: Sequence[str]) -> dict[int, LabelledDispute]:
+    """The disputes in the JSONL file at *path*, by line; raises ConfigurationError."""
+    valid, disputes = [*domains, DEFAULT_DOMAIN], {}
+    content = path.read_bytes().removeprefix(BOM_UTF8)
+    for number, line in enumerate(content.splitlines(), start=1):
+        if line.strip():
+            try:
+                disputes[number] = dispute = parse_json(LabelledDispute, line)
+                wrong = _mistake(dispute, valid)
+            except BadFields as bad:
+                wrong = str(bad).removeprefix("body ")
+            if wrong:
+                raise ConfigurationError(f"{path}, line {number}: {wrong}")
+    if not disputes:
+        raise ConfigurationError(f"{path} holds no dispute; write one JSON object a line.")
+    return disputes
+
+
+def _mistake(dispute: LabelledDispute, valid: Sequence[str]) -> str:
+    if dispute.domain not in valid:
+        return f"domain: there is no domain {dispute.domain!r}. Valid are {', '.join(valid)}."
+    is_empty = not (dispute.context or dispute.query)
+    return "has neither context nor query; add one of them." if is_empty else ""
+
+
+def score(evaluated: Sequence[Evaluated], limit: int) -> dict[str, Any]:
+    """The figures of *evaluated*, at least one dispute, each offered at most *limit* pages.
+
+    `macro_f1` is the mean over the domains that were labelled or detected, without `default`.
+    """
+    pairs = Counter((item.domain, item.detected) for item in evaluated)
+    names = dict.fromkeys(name for pair in sorted(pairs) for name in pair)
+    domains = [_domain_figures(name, pairs) for name in names]
+    f1s = [item["f1"] or 0.0 for item in domains if item["domain"] != DEFAULT_DOMAIN]
+    with_pages = [item for item in evaluated if item.pages]
+    return {
+        "disputes": len(evaluated),
+        "accuracy": _share(sum(pairs[name, name] for name in names), len(evaluated)),
+        "macro_f1": _share(sum(f1s), len(f1s)) or 0.0,
+        "domains": domains,
+        "confusions": [
+            {
+                "labelled": pair[0],
+                "detected": pair[1],
+                "lines": [e.line for e in evaluated if (e.domain, e.detected) == pair],
+            }
+            for pair, _ in pairs.most_common()
+            if pair[0] != pair[1]
+        ],
+        "pages": _page_figures(with_pages, limit) if with_pages else None,
+    }
+
+
+def _domain_figures(name: str, pairs: Counter[tuple[str, str]]) -> dict[str, Any]:
+    """The figures of one domain; None where there is nothing to divide by."""
+    labelled = sum(n for (label, _), n in pairs.items() if label == name)
+    detected = sum(n for (_, detection), n in pairs.items() if detection == name)
+    right = pairs[name, name]
+    return {
+        "domain": name,
+        "disputes": labelled,
+        "precision": _share(right, detected),
+        "recall": _share(right, labelled),
+        "f1": _share(2 * right, labelled + detected),
+    }
+
+
+def _page_figures(evaluated: Sequence[Evaluated], limit: int) -> dict[str, Any]:
+    """How often labelled pages are found: among the first TOP_PAGES, and on average at all."""
+    hits = sum(bool({*e.offered[:TOP_PAGES]} & {*e.pages}) for e in evaluated)
+    recalls = [len({*e.offered} & {*e.pages}) / len({*e.pages}) for e in evaluated]
+    return {
+        "disputes": len(evaluated),
+        "limit": limit,
+        "hit_at_2": _share(hits, len(evaluated)),
+        "recall": _share(sum(recalls), len(evaluated)),
+    }
+
+
+def _share(part: float, whole: int) -> float | None:
+    return round(part / whole, 3) if whole else None

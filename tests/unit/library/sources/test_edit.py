@@ -31,24 +31,24 @@ def added(text: str) -> list[str]:
     return [line[2:] for line in changes if line.startswith("+ ")]
 
 
-@pytest.mark.parametrize(
-    ("text", "lines"),
-    [
-        (
-            "[domains.x]\nsources = [\n    { url = 'a', title = '[' }, # ends ]\n]\n",
-            [f"    {ROW},"],
-        ),
-        (
-            "[domains.x]\nsources = [\n  {url='a',title='b'},\n  ] # x\n[domains.x.terms]\na = 1\n",
-            [f"  {ROW},"],
-        ),
-        ("[domains.x]\ntitle = 'X' # X\n", ["sources = [", f"    {ROW},", "]"]),
-        ("[domains.x]\n[[domains.x.sources]]\nurl = 'a' # t\n", TABLE),
-        ("[[domains.x.sources]]\nurl = 'a'\n[domains.y]\ntitle = 'b'\n", TABLE),
-    ],
+LAYOUTS = (
+    (
+        "[domains.x]\nsources = [\n    { url = 'a', title = '[' }, # ends ]\n]\n",
+        [f"    {ROW},"],
+    ),
+    (
+        "[domains.x]\nsources = [\n  {url='a',title='b'},\n  ] # x\n[domains.x.terms]\na = 1\n",
+        [f"  {ROW},"],
+    ),
+    ("[domains.x]\ntitle = 'X' # X\n", ["sources = [", f"    {ROW},", "]"]),
+    ("[domains.x]\n[[domains.x.sources]]\nurl = 'a' # t\n", TABLE),
+    ("[[domains.x.sources]]\nurl = 'a'\n[domains.y]\ntitle = 'b'\n", TABLE),
 )
-def test_page_is_added_in_the_layout_of_the_domain(text: str, lines: list[str]) -> None:
-    assert added(text) == lines
+
+
+def test_page_is_added_in_the_layout_of_the_domain() -> None:
+    for text, lines in LAYOUTS:
+        assert added(text) == lines
 
 
 def test_crlf_line_ends_of_a_list_are_kept() -> None:

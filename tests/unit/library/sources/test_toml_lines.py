@@ -99,14 +99,8 @@ def written(value):
 
 def paths(value, path=()):
     """Every path in *value*."""
-    items = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
-    for key, inner in items:
+    items = value.items() if isinstance(value, dict) else ()
+    for key, inner in enumerate(value) if isinstance(value, list) else items:
         yield (*path, key)
         yield from paths(inner, (*path, key))
 
