@@ -13,7 +13,8 @@ large ones. `--in-sentences` phrases the queries as people would ask a librarian
 
 Judge reads a file for each document, a title over a text, by `judge index add`; several passages
 of a document count once. The peers get the same text in one field and are set as their manuals
-show, stemming and stop words on where they have them. A peer that is not installed is left out.
+show, stemming and stop words on where they have them. A peer that is not installed is left out,
+and Judge in PostgreSQL without JUDGE_DATABASE_URL.
 nDCG@10; 95 % intervals of the difference by a paired bootstrap over the queries.
 """
 
@@ -31,9 +32,10 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import redirect_stderr, suppress
 from dataclasses import dataclass
+from functools import partial
 from io import StringIO
 from itertools import cycle
 from pathlib import Path
@@ -45,9 +47,11 @@ from benchmarks.debian_collections import QUESTIONS, debian
 from benchmarks.judged import Judged, lines, load
 from benchmarks.python_collections import python_documentation
 from judge.adapters.index.tantivy.index import TantivyIndex
+from judge.bootstrap.corpus import open_postgres
 from judge.library.search.query import parse_query
 from judge.library.search.service import MAX_QUERY
-from judge.types.search import Scope
+from judge.types.search import Scope, SearchResults
+from tests.fakes.postgres_server import forget_everything
 
 SHARED = Path(__file__).parents[2] / "shared" / "eval"
 MANUALS = Path("/usr/share/man")
@@ -165,22 +169,41 @@ def _sections(roff: str) -> dict[str, str]:
 
 def judge(collection: Judged, folder: Path) -> Find:
     """Judge, with a file for each document."""
-    names = list(collection.documents)
+    add_files(collection, folder, JUDGE_DATABASE_URL="")
+    index = TantivyIndex(folder / "data")
+    return partial(find, index.search, list(collection.documents))
+
+
+def judge_in_postgres(collection: Judged, folder: Path) -> Find:
+    """Judge with its index in the PostgreSQL at JUDGE_DATABASE_URL, where that is set."""
+    address = os.environ.get("JUDGE_DATABASE_URL")
+    if not address:
+        raise ModuleNotFoundError("JUDGE_DATABASE_URL")
+    forget_everything(address)
+    add_files(collection, folder)
+
+    async def search(*args: object, **options: int) -> SearchResults:
+        async with open_postgres(address, None) as engine:
+            return await engine.index.search(*args, **options)
+
+    return partial(find, search, list(collection.documents))
+
+
+def add_files(collection: Judged, folder: Path, **settings: str) -> None:
+    """Index a file for each document, named by its number."""
     (folder / "files").mkdir()
     for number, (title, text) in enumerate(collection.documents.values()):
         held = f"{title}\n\n{text}" if title else text
         (folder / "files" / f"{number}.txt").write_text(held, encoding="utf-8")
     command = [sys.executable, "-m", "judge", "index", "add", str(folder / "files")]
-    where = os.environ | {"JUDGE_DATA_DIR": str(folder / "data"), "JUDGE_EMBEDDER": "none"}
-    subprocess.run(command, env=where, check=False, capture_output=True)
-    index = TantivyIndex(folder / "data")
+    where = {"JUDGE_DATA_DIR": str(folder / "data"), "JUDGE_EMBEDDER": "none", **settings}
+    subprocess.run(command, env=os.environ | where, check=False, capture_output=True)
 
-    def find(question: str) -> list[str]:
-        asked = parse_query(question[:MAX_QUERY])
-        found = asyncio.run(index.search(asked, Scope(), limit=PASSAGES))
-        return [names[int(Path(hit.passage.path).stem)] for hit in found.hits]
 
-    return find
+def find(search: Callable[..., Awaitable[SearchResults]], names: list[str], text: str) -> list[str]:
+    """The documents whose passages *search* finds first."""
+    found = asyncio.run(search(parse_query(text[:MAX_QUERY]), Scope(), limit=PASSAGES))
+    return [names[int(Path(hit.passage.path).stem)] for hit in found.hits]
 
 
 def bare_tantivy(collection: Judged, _: Path) -> Find:
@@ -253,6 +276,7 @@ def lancedb(collection: Judged, folder: Path) -> Find:
 
 ENGINES: dict[str, Callable[[Judged, Path], Find]] = {
     "Judge": judge,
+    "in PostgreSQL": judge_in_postgres,
     "bare Tantivy": bare_tantivy,
     "bm25s": bm25s,
     "FTS5": fts5,

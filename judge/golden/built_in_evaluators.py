@@ -1,7 +1,7 @@
 """The evaluators that come with Judge, in the form of a file of one's own: see `evaluators.py`."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
@@ -38,10 +38,9 @@ def _prose(body: Body) -> Iterator[tuple[str, str]]:
             yield f"personas.{index}.key_points.{point}", text
 
 
-def _in_summary(body: Body) -> list[str]:
-    """The citation marks in the summary."""
-    marks = [c for c in body["citations"] if c["field"] == "summary"]
-    return [body["summary"][mark["start"] : mark["end"]] for mark in marks]
+def _places(body: Body, is_wrong: Callable[[Body], bool]) -> list[str]:
+    """Where the citations stand that are wrong."""
+    return [f"[{c['number']}] in {c['field']}" for c in body["citations"] if is_wrong(c)]
 
 
 def cites_something(body: Body) -> Complaints:
@@ -51,24 +50,23 @@ def cites_something(body: Body) -> Complaints:
 
 def summary_cites(body: Body) -> Complaints:
     """Does the summary cite something?"""
-    return [] if _in_summary(body) else ["no citation in the summary"]
+    is_cited = any(c["field"] == "summary" for c in body["citations"])
+    return [] if is_cited else ["no citation in the summary"]
 
 
 def no_citation(body: Body) -> Complaints:
     """Is nothing cited?"""
-    count = len(body["citations"])
-    return [f"{count} citations {' '.join(_in_summary(body))}"] if count else []
+    return [f"{len(body['citations'])} citations"] if body["citations"] else []
 
 
 def every_citation_verified(body: Body) -> Complaints:
     """Does every citation name a sentence that it rests on?"""
-    unverified = [c for c in body["citations"] if c["quote_status"] != "verified"]
-    return [f"[{c['number']}] in {c['field']} is {c['quote_status']}" for c in unverified]
+    return _places(body, lambda citation: citation["quote_status"] != "verified")
 
 
 def no_contradiction(body: Body) -> Complaints:
     """Does no sentence say the opposite of what it cites?"""
-    return [f"[{c['number']}] in {c['field']}" for c in body["citations"] if c["contradicts"]]
+    return _places(body, lambda citation: citation["contradicts"])
 
 
 def declines_references(body: Body) -> Complaints:
@@ -79,8 +77,7 @@ def declines_references(body: Body) -> Complaints:
 
 def citations_supported(body: Body, least: _Share) -> Complaints:
     """Is each citing sentence supported at least this far by what it cites?"""
-    low = [c for c in body["citations"] if c["support"] is not None and c["support"] < least]
-    return [f"[{c['number']}] in {c['field']}: {c['support']}" for c in low]
+    return _places(body, lambda c: c["support"] is not None and c["support"] < least)
 
 
 def verdict_is(body: Body, wanted: dict[str, VerdictWord | list[VerdictWord]]) -> Complaints:

@@ -162,8 +162,10 @@ def _each_key_once(pairs: list[tuple[str, Any]]) -> None:
             raise ValueError(f"{key!r} stands twice in one object; keep one")
 
 
-def load_cases(folder: Path, names: Sequence[str] = ()) -> list[StoredCase]:
-    """The cases of *folder* in order of name, or those named.
+def load_cases(
+    folder: Path, names: Sequence[str] = (), *, is_live: bool = False
+) -> list[StoredCase]:
+    """The cases of *folder* in order of name, or those named; if *is_live*, all marked as live.
 
     Raises NotFound for an unknown name or no case at all, and ConfigurationError for a bad case.
     """
@@ -175,7 +177,12 @@ def load_cases(folder: Path, names: Sequence[str] = ()) -> list[StoredCase]:
             raise NotFound(
                 f"There is no golden case {name!r} in {folder}. `judge golden list` names all."
             )
-    return [load_case(known[name]) for name in dict.fromkeys(names) or known]
+    cases = [load_case(known[name]) for name in dict.fromkeys(names) or known]
+    if is_live and not names:
+        cases = [stored for stored in cases if stored.case.is_live]
+    if not cases:
+        raise NotFound(f"No case in {folder} is for --live.")
+    return cases
 
 
 def load_case(path: Path) -> StoredCase:

@@ -9,10 +9,10 @@ import difflib
 import functools
 import inspect
 import runpy
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -27,12 +27,8 @@ ENTRY_POINTS = "judge-evaluators"
 """The group of entry points by which installed packages offer evaluators."""
 
 
-class Evaluator(Protocol):
-    """One question about an answer."""
-
-    def __call__(self, body: Mapping[str, Any], *wanted: Any) -> bool | Iterable[str]:
-        """Whether the answer is yes, or the reasons for a no; *wanted* is the parameter, if any."""
-
+Evaluator = Callable[..., bool | Iterable[str]]
+"""One question about an answer: whether it is yes, or the reasons for a no."""
 
 Evaluators = Mapping[str, Evaluator]
 """By the name that a case uses."""
@@ -61,11 +57,10 @@ def load_evaluators(folder: Path) -> Evaluators:
 
     Raises ConfigurationError, naming the file or entry point, for one that cannot be used.
     """
-    found = dict(EVALUATORS)
-    own: dict[str, Evaluator] = {}
     try:
-        for place in entry_points(group=ENTRY_POINTS):
-            own[place.name] = place.load()
+        own: dict[str, Evaluator] = {
+            place.name: place.load() for place in entry_points(group=ENTRY_POINTS)
+        }
         if (folder / OWN_FILE).is_file():
             own |= _functions(runpy.run_path(str(folder / OWN_FILE)))
     except Exception as error:
@@ -73,9 +68,9 @@ def load_evaluators(folder: Path) -> Evaluators:
             f"The evaluators of {folder / OWN_FILE}, or of an installed package, cannot be loaded: "
             f"{type(error).__name__}: {error}"
         ) from error
-    if taken := found.keys() & own.keys():
+    if taken := EVALUATORS.keys() & own.keys():
         raise ConfigurationError(f"There is an evaluator {min(taken)!r} already; rename yours.")
-    return found | own
+    return {**EVALUATORS, **own}
 
 
 def _functions(names: Mapping[str, Any]) -> Evaluators:

@@ -5,9 +5,8 @@ records a case decides.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 from judge.text.names import find_names
 
@@ -31,8 +30,7 @@ def scrubber(secrets: Iterable[str]) -> Callable[[str], str]:
     return lambda text: pattern.sub(lambda match: "x" * len(match.group()), text)
 
 
-@dataclass(frozen=True, slots=True)
-class PersonalDetail:
+class PersonalDetail(NamedTuple):
     """Words that may identify a person."""
 
     kind: str
@@ -69,17 +67,10 @@ def find_personal_details(document: Mapping[str, Any]) -> list[PersonalDetail]:
     for number, reply in enumerate(document["replies"]):
         texts[f"replies.{number}"] = reply.get("text", "")
     personas = {name for text in texts.values() for name in _PERSONA.findall(text)}
-    details = [
-        detail
-        for field, text in texts.items()
-        for detail in _details(field, text)
-        if detail.words not in personas
-    ]
-    unique = {(detail.kind, detail.words.casefold()): detail for detail in reversed(details)}
-    return list(reversed(unique.values()))
-
-
-def _details(field: str, text: str) -> Iterator[PersonalDetail]:
-    for kind, pattern in _PATTERNS.items():
-        yield from (PersonalDetail(kind, field, match.group()) for match in pattern.finditer(text))
-    yield from (PersonalDetail("name", field, name) for name in find_names(text))
+    unique: dict[tuple[str, str], PersonalDetail] = {}
+    for field, text in texts.items():
+        found = [(kind, m.group()) for kind, each in _PATTERNS.items() for m in each.finditer(text)]
+        found += [("name", name) for name in find_names(text) if name not in personas]
+        for kind, words in found:
+            unique.setdefault((kind, words.casefold()), PersonalDetail(kind, field, words))
+    return list(unique.values())

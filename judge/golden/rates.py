@@ -12,8 +12,6 @@ Z_95 = 1.959964
 """The normal quantile of a two-sided 95 % interval."""
 
 MAX_P = 0.05
-"""Above it, chance is taken for an explanation."""
-
 RESAMPLES = 2000
 
 

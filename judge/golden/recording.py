@@ -44,9 +44,7 @@ NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 
 Scrub = Callable[[str], str]
 
-_WRITTEN_BY_PEOPLE = frozenset(
-    {"summary_matches", "second_prompt_names", "evaluators", "graded", "floor"}
-)
+_WRITTEN_BY_PEOPLE = {"summary_matches", "second_prompt_names", "evaluators", "graded", "floor"}
 
 
 class CannotRecord(JudgeError):
@@ -119,24 +117,27 @@ async def _record(
 
     Fixtures are decoded as Latin-1, which maps every byte to a character and back.
     """
+    clock, versions, journal = pipeline.clock, pipeline.knowledge().versions, pipeline.journal
     fetcher = RecordingFetcher(pipeline.references.retriever.fetcher)
     model = RecordingModel(pipeline.model.primary)
-    clock, started = pipeline.clock, pipeline.clock.now()
-    cache, lock = MemoryCache(clock), MemoryLock(clock)
-    retriever = SnippetRetriever(fetcher, cache, lock, clock, pipeline.journal)
+    retriever = SnippetRetriever(fetcher, MemoryCache(clock), MemoryLock(clock), clock, journal)
     recording = replace(
         pipeline,
         references=replace(pipeline.references, retriever=retriever),
         model=replace(pipeline.model, primary=model, fallback=None),
     )
-    shown = (ContentBlocked, InvalidReply)
+    started, shown = clock.now(), (ContentBlocked, InvalidReply)
     outcome = await judge_recorded(recording, model, request, shown=shown)
-    versions = pipeline.knowledge().versions
-    files = {url: f"{name}.{number}.html" for number, url in enumerate(fetcher.pages, 1)}
+    fixtures, pages = dict[str, str](), dict[str, object]()
+    for number, (url, page) in enumerate(fetcher.pages.items(), 1):
+        file = f"{name}.{number}.html"
+        pages[url] = page and {"file": file, "charset": page.charset}
+        fixtures |= {file: page.body.decode("latin-1")} if page else {}
     # Named by version, so that cases recorded with the same sources share the files.
-    own = [f"sources.{versions.sources}.{number}.toml" for number, _ in enumerate(sources, 1)]
-    bodies = {files[url]: page.body for url, page in fetcher.pages.items() if page}
-    bodies |= zip(own, (file.text.encode() for file in sources), strict=True)
+    own = {
+        f"sources.{versions.sources}.{number}.toml": file.text.encode().decode("latin-1")
+        for number, file in enumerate(sources, 1)
+    }
     is_extractive = model.name == EXTRACTIVE
     document = {
         "about": "",
@@ -144,16 +145,13 @@ async def _record(
         "recorded_at": started.isoformat(timespec="seconds"),
         "versions": {"model": model.name, "prompt": versions.prompt, "sources": versions.sources},
         "input": request.model_dump(exclude_defaults=True),
-        "pages": {
-            url: page and {"file": files[url], "charset": page.charset}
-            for url, page in fetcher.pages.items()
-        },
-        **({"sources": own} if own else {}),
+        "pages": pages,
+        **({"sources": list(own)} if own else {}),
         "replies": [] if is_extractive else model.replies,
         "model": "extractive" if is_extractive else "scripted",
         "expected": _expected(outcome),
     }
-    return document, {name: body.decode("latin-1") for name, body in bodies.items()}
+    return document, fixtures | own
 
 
 def _expected(outcome: Outcome) -> dict[str, Any]:
@@ -164,8 +162,8 @@ def _expected(outcome: Outcome) -> dict[str, Any]:
         return {"status": outcome.status, "type": found_values(outcome)["type"], **exact}
     question = "cites_something" if body["references"] else "no_citation"
     question = "declines_references" if body["evidence"] == "not_applicable" else question
-    checked = {key: body[key] for key in ("domain", "attempts")}
-    return {"status": 200, **checked, "evaluators": {question: True}, **exact}
+    checked = {"status": 200, "domain": body["domain"], "attempts": body["attempts"]}
+    return {**checked, "evaluators": {question: True}, **exact}
 
 
 def _scrubbed(value: Any, scrub: Scrub) -> Any:
@@ -217,13 +215,10 @@ async def _updated(stored: StoredCase, config: RunConfig) -> tuple[dict[str, Any
 
 
 def _new_value(key: str, old: Any, outcome: Outcome) -> Any:
-    is_left_out = old is None and not key.endswith("Verdict")
-    if key in _WRITTEN_BY_PEOPLE or is_left_out:
+    if key in _WRITTEN_BY_PEOPLE or (old is None and not key.endswith("Verdict")):
         return old
-    if key == "body":
-        return _projected(old, outcome.body)
-    exact = {"status": outcome.status, "exact_body": masked(outcome.body)}
-    return (found_values(outcome) | exact)[key]
+    body = {"body": _projected(old, outcome.body), "exact_body": masked(outcome.body)}
+    return {**found_values(outcome), **body, "status": outcome.status}[key]
 
 
 def _projected(old: Any, found: Any) -> Any:

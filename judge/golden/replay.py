@@ -45,7 +45,6 @@ from judge.types.references import Media, Page
 from judge.types.replies import Defect, ModelReply, Prompt, Usage
 from judge.types.requests import JudgeRequest
 from judge.types.results import Restarted, Step, Versions
-from judge.types.text_files import TextFile
 
 REPLAY_DEADLINE_S = 30.0
 REQUEST_ID = "golden"
@@ -68,12 +67,11 @@ class ReplayClock:
 
 
 class ReplayFetcher:
-    """A PageFetcher that serves the pages of a case; all others, and those that are None, fail."""
+    """A PageFetcher that serves the pages of a case; others fail, and are listed in `unknown`."""
 
     def __init__(self, pages: Mapping[str, Page | str | None]) -> None:
         self._pages = pages
         self.unknown: list[str] = []
-        """Addresses that were requested and that the case does not have."""
 
     async def fetch(self, url: str, *, media: Media = "html", **_: Any) -> Page:
         """The page of the case; raises FetchError when it has none."""
@@ -222,13 +220,11 @@ class RunConfig:
 
     def knowledge_for(self, stored: StoredCase) -> Knowledge:
         """The sources that *stored* was recorded with, if it has any and the run is exact."""
-        return _knowledge_of(stored.sources) if stored.sources and self.is_exact else self.knowledge
+        return _compiled(*stored.sources) if stored.sources and self.is_exact else self.knowledge
 
 
-@functools.lru_cache(maxsize=4)
-def _knowledge_of(sources: tuple[TextFile, ...]) -> Knowledge:
-    """Cached, since cases that were recorded together have the same sources."""
-    return compile_knowledge(*sources)
+_compiled = functools.lru_cache(maxsize=4)(compile_knowledge)
+"""Cached, since cases that were recorded together have the same sources."""
 
 
 async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
@@ -294,13 +290,14 @@ async def judge_recorded(
     """What a client over HTTP would get; errors that are not to be *shown* so are raised."""
     steps: list[Step] = []
     error: JudgeError | None = None
+    versions = pipeline.knowledge().versions
     try:
         result = await pipeline.judge(request, request_id=REQUEST_ID, emit=steps.append)
-        status, body, versions = 200, to_jsonable_python(result), result.versions
+        body, versions = to_jsonable_python(result), result.versions
     except shown as failure:
-        error, versions = failure, pipeline.knowledge().versions
+        error = failure
         problem = as_body(problem_of(failure), path="/api/judge", request_id=REQUEST_ID)
-        status, body = problem["status"], to_jsonable_python(problem)
+        body = to_jsonable_python(problem)
     finally:
         await pipeline.references.retriever.aclose()
     # Of a reply that is shown, no step tells the soft defects.
@@ -308,7 +305,7 @@ async def judge_recorded(
     prompts = [(prompt.instructions, prompt.text) for prompt in model.prompts]
     text = "\0".join(part for parts in prompts for part in parts)
     return Outcome(
-        status,
+        body["status"] if error else 200,
         body,
         prompts=tuple(map("\n\n".join, prompts)),
         prompt_digest=hashlib.sha256(text.encode()).hexdigest()[:16],

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
@@ -78,10 +79,6 @@ class Result:
         """When its run began, for people."""
         return f"{self.at:%d %B %Y %H:%M:%S} UTC"
 
-    def without_words(self) -> "Result":
-        """The figures alone."""
-        return replace(self, differences=(), prompt_change="", answer=None)
-
 
 Run = Sequence[Result]
 """The results of one run."""
@@ -128,6 +125,12 @@ def _score(name: str, results: Run) -> CaseScore:
 
 
 _RESULT = TypeAdapter(Result)
+
+
+def storable(run: Run, *, keeps_answers: bool) -> Run:
+    """*run* as it may be stored: of live answers the figures alone, unless more was asked for."""
+    bare = partial(replace, differences=(), prompt_change="", answer=None)
+    return [bare(result) if result.is_live and not keeps_answers else result for result in run]
 
 
 def as_lines(results: Iterable[Result]) -> bytes:

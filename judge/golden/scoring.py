@@ -15,7 +15,6 @@ from judge.golden.differences import Difference, differences, live_expectations
 from judge.golden.replay import RunConfig, run_case
 from judge.golden.results import Grade, Result, Run
 from judge.judging.verdicts.reply_schema import TEXT, object_schema, without_fence
-from judge.ports import LanguageModel
 from judge.text.untrusted import quoted_text
 from judge.types.replies import Prompt, Usage
 
@@ -28,7 +27,7 @@ MAX_IN_FLIGHT = 4
 Answered = Mapping[tuple[str, int], Result]
 """Answers of an interrupted run, by case and number."""
 
-NOTHING_ANSWERED: Answered = {}
+_NOTHING: Answered = {}
 
 
 async def judge_all(
@@ -36,7 +35,7 @@ async def judge_all(
     config: RunConfig,
     *,
     repeat: int = 1,
-    answered: Answered = NOTHING_ANSWERED,
+    answered: Answered = _NOTHING,
     on_scored: Callable[[Result], None] = lambda _: None,
 ) -> list[Result]:
     """Each case judged and scored *repeat* times, unless it was *answered* before.
@@ -90,8 +89,8 @@ async def _score(stored: StoredCase, number: int, config: RunConfig) -> Result:
         sources_file=config.sources_file,
         answer=outcome,
     )
-    if config.model:
-        result = await _graded(stored, result, config.model, config.deadline_s)
+    if config.is_live:
+        result = await _graded(stored, result, config)
     return _rescored(stored, result, is_exact=config.is_exact and not config.is_live)
 
 
@@ -103,8 +102,8 @@ async def score_again(
     The model of *config* grades it again. Without *config* it keeps the grades of questions that
     the case still has, and a question without a grade leaves it unscored.
     """
-    if config and config.model:
-        result = await _graded(stored, result, config.model, config.deadline_s)
+    if config:
+        result = await _graded(stored, result, config)
     else:
         known = {grade.question: grade for grade in result.grades}
         questions = [rubric.question for rubric in stored.case.expected.graded]
@@ -130,10 +129,8 @@ async def find_answered(
         is_same = prompt == prompts.get(result.case, ()) and result.model in models
         if is_same and result.number <= repeat:
             now = replace(result, at=config.started, sources_file=config.sources_file)
-            scored = await score_again(by_name[result.case], now)
-            if scored.state != "unscored":
-                answered[result.case, result.number] = scored
-    return answered
+            answered[result.case, result.number] = await score_again(by_name[result.case], now)
+    return {key: result for key, result in answered.items() if result.state != "unscored"}
 
 
 def _rescored(stored: StoredCase, result: Result, *, is_exact: bool) -> Result:
@@ -149,21 +146,20 @@ def _rescored(stored: StoredCase, result: Result, *, is_exact: bool) -> Result:
         return replace(result, reason=answer.unanswered)
     held = expected if is_exact else live_expectations(expected)
     found = list(differences(held, answer, stored.evaluators))
-    ungraded = ""
+    ungraded = []
     pairs = zip(expected.graded, result.grades, strict=False)
     for number, (rubric, grade) in enumerate(pairs, 1):
         if grade.yes + grade.no < rubric.times:
-            ungraded = ungraded or f"Not graded: {rubric.question}"
+            ungraded.append(f"Not graded: {rubric.question}")
         elif grade.yes < rubric.at_least * rubric.times:
             wanted = f"{rubric.question} yes: {rubric.at_least:.0%}"
             found.append(Difference(f"graded {number}", wanted, str(grade)))
-    if is_exact or result.is_live:
-        # A later prompt of a live run is about another reply than the recorded one.
-        known = stored.case.prompts if is_exact else stored.case.prompts[:1]
-        change = " … ".join(filter(None, map(word_diff, known, answer.prompts)))
-        result = replace(result, prompt_change=change)
+    # A later prompt of a live run is about another reply than the recorded one.
+    known = stored.case.prompts[:1] if result.is_live else stored.case.prompts
+    changes = map(word_diff, known, answer.prompts) if is_exact or result.is_live else ()
+    result = replace(result, prompt_change=" … ".join(filter(None, changes)))
     if ungraded and not found:
-        return replace(result, reason=ungraded)
+        return replace(result, reason=ungraded[0])
     failed = tuple(dict.fromkeys(difference.field for difference in found))
     return replace(result, failed=failed, differences=tuple(found))
 
@@ -185,15 +181,13 @@ class _GradeReply(BaseModel):
     answer: Literal["yes", "no"]
 
 
-async def _graded(
-    stored: StoredCase, result: Result, model: LanguageModel, limit_s: float
-) -> Result:
-    """*result* with the grades of *model*, if there is a verdict to grade, and what they cost."""
+async def _graded(stored: StoredCase, result: Result, config: RunConfig) -> Result:
+    """*result* with the grades of the model, if there is a verdict to grade, and what they cost."""
     assert result.answer is not None
     grades, usage = [], result.usage
     for rubric in stored.case.expected.graded if result.answer.status == 200 else ():
         prompt = _grading_prompt(stored.case, rubric.question, result.answer.body)
-        replies = [await _grade(prompt, model, limit_s) for _ in range(rubric.times)]
+        replies = [await _grade(prompt, config) for _ in range(rubric.times)]
         answers = [answer for answer, _ in replies]
         grades.append(Grade(rubric.question, answers.count("yes"), answers.count("no")))
         usage = sum((cost for _, cost in replies), usage)
@@ -215,14 +209,14 @@ def _grading_prompt(case: GoldenCase, question: str, body: Mapping[str, Any]) ->
     return Prompt(_INSTRUCTIONS.format(question=question), text, case.input, schema=_SCHEMA)
 
 
-async def _grade(prompt: Prompt, model: LanguageModel, limit_s: float) -> tuple[str, Usage]:
+async def _grade(prompt: Prompt, config: RunConfig) -> tuple[str, Usage]:
     """`yes` or `no`, empty without a valid reply; and the tokens that it cost."""
+    limit_s, usage = config.deadline_s, Usage()
+    assert config.model is not None
     try:
         async with asyncio.timeout(limit_s):
-            reply = await model.complete(prompt, timeout_s=limit_s, doubles_limit=False)
-    except (ModelUnavailable, ContentBlocked, TimeoutError):
-        return "", Usage()
-    try:
-        return _GradeReply.model_validate_json(without_fence(reply.text)).answer, reply.usage
-    except ValidationError:
-        return "", reply.usage
+            reply = await config.model.complete(prompt, timeout_s=limit_s, doubles_limit=False)
+        usage = reply.usage
+        return _GradeReply.model_validate_json(without_fence(reply.text)).answer, usage
+    except (ModelUnavailable, ContentBlocked, TimeoutError, ValidationError):
+        return "", usage

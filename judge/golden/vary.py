@@ -56,28 +56,23 @@ async def vary(stored: StoredCase, config: RunConfig, *, repeat: int = 1) -> lis
 
     Raises ModelUnavailable when the unchanged case gets no answer.
     """
-    answers = await _outcomes(stored, config, repeat)
+    outcomes = [await run_case(stored, config) for _ in range(repeat)]
+    before = _answered(outcomes, config)
+    if not before:
+        raise ModelUnavailable(outcomes[0].unanswered)
     results = []
-    for name, skipped, variant, changed in _variants(stored, config, answers[0]):
-        result = VariantResult(stored.name, name, skipped=skipped)
-        try:
-            if not skipped:
-                after = await _outcomes(variant, changed, repeat)
-                flips = tuple(_flips(answers, after, is_live=config.is_live))
-                result = replace(result, flips=flips)
-        except ModelUnavailable:
-            result = replace(result, skipped="no answer came")
-        results.append(result)
+    for name, why_not, variant, changed in _variants(stored, config, before[0]):
+        tried = [] if why_not else [await run_case(variant, changed) for _ in range(repeat)]
+        after = _answered(tried, config)
+        flips = tuple(_flips(before, after, is_live=config.is_live)) if after else ()
+        skipped = why_not or "no answer came" * (not after)
+        results.append(VariantResult(stored.name, name, flips, skipped))
     return results
 
 
-async def _outcomes(stored: StoredCase, config: RunConfig, repeat: int) -> list[Outcome]:
-    """The outcomes of *repeat* judgements, without those that a real model did not answer."""
-    outcomes = [await run_case(stored, config) for _ in range(repeat)]
-    answered = [outcome for outcome in outcomes if not (config.is_live and outcome.unanswered)]
-    if not answered:
-        raise ModelUnavailable(outcomes[0].unanswered)
-    return answered
+def _answered(outcomes: Sequence[Outcome], config: RunConfig) -> Sequence[Outcome]:
+    """Those *outcomes* that a real model answered; all of a replay."""
+    return [outcome for outcome in outcomes if not (config.is_live and outcome.unanswered)]
 
 
 def _flips(before: Sequence[Outcome], after: Sequence[Outcome], *, is_live: bool) -> Iterator[str]:
@@ -98,9 +93,8 @@ def _flips(before: Sequence[Outcome], after: Sequence[Outcome], *, is_live: bool
 
 def _in_words(counts: Counter[str]) -> str:
     """The value of a single outcome, or each of several values with its count."""
-    if counts.total() == 1:
-        return next(iter(counts))
-    return ", ".join(f"{value} {count}" for value, count in counts.most_common())
+    told = [f"{value} {count}" for value, count in counts.most_common()]
+    return next(iter(counts)) if counts.total() == 1 else ", ".join(told)
 
 
 def signature(outcome: Outcome) -> dict[str, str]:
@@ -163,11 +157,8 @@ def _rewritten(
     """*stored* with a dispute, and perhaps *replies*, of other words."""
     case, asked = stored.case, stored.case.input
     words = {"context": change(asked.context)[:8000], "query": change(asked.query)[:1000]}
-    changes: dict[str, object] = {"input": JudgeRequest.model_validate(asked.model_dump() | words)}
-    if replies:
-        changes["replies"] = tuple(
-            reply.model_copy(update={"text": change(reply.text)}) for reply in case.replies
-        )
+    said = [r.model_copy(update={"text": change(r.text)}) if replies else r for r in case.replies]
+    changes = {"input": asked.model_copy(update=words), "replies": tuple(said)}
     return replace(stored, case=case.model_copy(update=changes))
 
 

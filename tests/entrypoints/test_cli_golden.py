@@ -256,17 +256,7 @@ def test_results_are_written_into_a_special_file_without_replacing_it(cli, folde
     assert read(Path("results.jsonl"))["case"] == "boiler"
 
 
-def test_a_request_can_be_piped_in_and_one_without_details_is_exit_0(
-    cli, folder, site, gemini, monkeypatch
-):
-    asked = {"context": "my landlord has left the boiler broken", "query": QUERY}
-    monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(asked)))
-    told = cli("golden", "new", "piped")
-    assert told.code == 0
-    assert read(folder / "piped.json")["input"] == asked
-
-
-def test_a_case_with_the_other_side_is_recorded_and_replays(cli, folder, site, gemini, monkeypatch):
+def test_a_piped_case_with_the_other_side_replays(cli, folder, site, gemini, monkeypatch):
     asked = {
         "context": "my landlord has left the boiler broken",
         "query": QUERY,
@@ -486,16 +476,6 @@ def test_two_replays_are_compared_without_naming_files(cli, folder, tmp_path):
     assert "chance" not in told.out
 
 
-def test_a_replay_that_got_worse_is_exit_1_in_a_comparison(cli, folder):
-    write_case(folder)
-    cli("golden", "run")
-    write_case(folder, replies=[reply(summary="As the law says [7].")])
-    cli("golden", "run")
-    told = cli("golden", "compare")
-    assert told.code == 1
-    assert "boiler   worse    100%     0%" in told.out
-
-
 def test_a_folder_that_cannot_keep_results_does_not_fail_a_replay(cli, folder, monkeypatch):
     write_case(folder)
     monkeypatch.setenv("JUDGE_DATA_DIR", "sources.toml")
@@ -575,23 +555,16 @@ def test_a_model_grades_live_answers_with_the_spread(cli, folder, gemini, tmp_pa
     assert told.code == 1
     assert "graded 1" in told.out
     assert "1 of 3 yes (6% to 79%)" in told.out
-    assert (
-        "Does it say who has to pay?" in gemini.requests[1]["systemInstruction"]["parts"][0]["text"]
-    )
+    asked = gemini.requests[1]["systemInstruction"]["parts"][0]["text"]
+    assert RUBRIC["question"] in asked
     assert "1 of 3 yes" in (tmp_path / "r.html").read_text()
     gemini.script(reply(), YES, NO)
     assert cli("golden", "run", "--live").code == 2  # the third says nothing of use
-    gemini.script(reply(), YES, NO, YES)
-    assert cli("golden", "run", "--live").code == 0
-
-
-def test_unanswered_question_leaves_the_answer_ungraded(cli, folder, gemini):
-    write_case(folder, expected={"graded": [RUBRIC]})
     gemini.script(reply(), *[failure(400)] * 3)
     told = cli("golden", "run", "--live")
     assert told.code == 2
     assert "unscored: Not graded: Does it say who has to pay?" in told.out
-    gemini.script(reply(), *[f"```json\n{json.dumps(YES)}\n```"] * 3)
+    gemini.script(reply(), YES, NO, f"```json\n{json.dumps(YES)}\n```")
     assert cli("golden", "run", "--live").code == 0
 
 

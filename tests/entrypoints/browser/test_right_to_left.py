@@ -35,9 +35,8 @@ REPLY = {
 }
 
 
-@pytest.mark.parametrize("view", [{}, PHONE], ids=["desk", "phone"])
-async def test_texts_of_the_person_and_the_model_run_from_right_to_left(visit: Visit, view):
-    page = await visit.open(**view)
+async def test_texts_of_the_person_and_the_model_run_from_right_to_left(visit: Visit):
+    page = await visit.open()
     visit.gemini.script(REPLY)
     await page.locator("#context").fill(TOLD)
     await page.locator("#query").fill(ASKED)
@@ -46,5 +45,6 @@ async def test_texts_of_the_person_and_the_model_run_from_right_to_left(visit: V
     for text in ("#context", "#query", ".retold", ".summary p", ".headline", ".points li"):
         await expect(page.locator(text).first).to_have_css("direction", "rtl")
     await expect(page.locator(".word").first).to_have_css("direction", "ltr")
+    await page.set_viewport_size(PHONE)
     await assert_fits(page)
     await assert_accessible(page)

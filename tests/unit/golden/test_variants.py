@@ -2,19 +2,14 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from judge.errors import ModelUnavailable
 from judge.golden.replay import run_case
-from judge.golden.vary import (
-    INJECTION,
-    REPLAYED,
-    VariantResult,
-    signature,
-    vary,
-)
-from judge.ports import LanguageModel, OnText, ignore_text
+from judge.golden.vary import INJECTION, REPLAYED, VariantResult, signature, vary
+from judge.ports import LanguageModel
 from judge.types.replies import ModelReply, Prompt
 from tests.fakes.gemini import sentences_in
 from tests.unit.golden.material import reply, run_config, write_case
@@ -26,31 +21,27 @@ HELD = [
 
 
 class Reader:
-    """A model that answers each prompt with `answer(prompt)`."""
+    """A model that answers each prompt with `answer(prompt)`, *times* times at most."""
 
     name = "reader"
     gives_verdicts = True
 
-    def __init__(self, answer) -> None:
+    def __init__(self, answer, times: int = 100) -> None:
         self._answer = answer
+        self._times = times
         self.prompts: list[Prompt] = []
 
-    async def complete(
-        self,
-        prompt: Prompt,
-        *,
-        timeout_s: float,
-        doubles_limit: bool,
-        on_text: OnText = ignore_text,
-    ) -> ModelReply:
+    async def complete(self, prompt: Prompt, **_: Any) -> ModelReply:
         self.prompts.append(prompt)
+        if len(self.prompts) > self._times:
+            raise ModelUnavailable("It sleeps.")
         said = {} if prompt.schema else self._answer(prompt)  # it retells nothing
         return ModelReply(json.dumps(said), self.name)
 
 
-def faithful(prompt: Prompt, **changes) -> dict:
+def faithful(prompt: Prompt) -> dict:
     quote = {"number": 1, "sentences": list(sentences_in(prompt.text)[1])[:1]}
-    return reply(summary="You are not wrong [1].", quotes=[quote]) | changes
+    return reply(summary="You are not wrong [1].", quotes=[quote])
 
 
 def changed_by(words: str):
@@ -79,15 +70,17 @@ async def test_replayed_case_is_stable_in_every_variant(tmp_path: Path) -> None:
 
 
 async def test_variant_that_does_not_apply_is_skipped_with_the_reason(tmp_path: Path) -> None:
-    plain = {"input": {"context": "we quarrel about a thing", "query": "am I wrong?"}}
-    found = await varied(
-        tmp_path, replies=[reply(summary="No source.", quotes=[], references_help=False)], **plain
-    )
-    assert {one.name: one.skipped for one in found if one.skipped} == {
-        "pages in another order": REPLAYED,
-        "a poisoned page": "it has no page",
-        "other names": "no name was found in it",
-    }
+    plain = reply(summary="No source.", quotes=[], references_help=False)
+    for context, more in (
+        ("we quarrel about a thing", {"a poisoned page": "it has no page"}),
+        ("my landlord in Glasgow left the boiler broken", {}),  # a place is no name
+    ):
+        asked = {"context": context, "query": "am I wrong?"}
+        found = await varied(tmp_path, replies=[plain], input=asked)
+        assert {one.name: one.skipped for one in found if one.skipped} == {
+            "pages in another order": REPLAYED,
+            "other names": "no name was found in it",
+        } | more
 
 
 @pytest.mark.parametrize(
@@ -126,39 +119,8 @@ async def test_refusal_in_every_variant_is_not_a_flip(tmp_path: Path) -> None:
     assert signature(result)["status"] == "422"
 
 
-async def test_place_is_not_replaced_as_a_name(tmp_path: Path) -> None:
-    told = {"context": "my landlord in Glasgow left the boiler broken", "query": "Am I wrong?"}
-    found = await varied(tmp_path, input=told)
-    assert [one.skipped for one in found if one.name == "other names"] == [
-        "no name was found in it"
-    ]
-
-
-class FailingModel:
-    """A model that answers *answers* times and is then unavailable."""
-
-    name = "tired"
-    gives_verdicts = True
-
-    def __init__(self, answers: int) -> None:
-        self._left = answers
-
-    async def complete(
-        self,
-        prompt: Prompt,
-        *,
-        timeout_s: float,
-        doubles_limit: bool,
-        on_text: OnText = ignore_text,
-    ) -> ModelReply:
-        self._left -= 1
-        if self._left < 0:
-            raise ModelUnavailable("It sleeps.")
-        return ModelReply(json.dumps(faithful(prompt)), self.name)
-
-
 async def test_variant_without_an_answer_is_not_a_flip(tmp_path: Path) -> None:
-    found = await varied(tmp_path, FailingModel(1))
+    found = await varied(tmp_path, Reader(faithful, times=1))
     assert {(one.skipped, one.flips) for one in found} == {("no answer came", ())}
     with pytest.raises(ModelUnavailable, match="sleeps"):
-        await varied(tmp_path, FailingModel(0))
+        await varied(tmp_path, Reader(faithful, times=0))

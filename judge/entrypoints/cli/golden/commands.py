@@ -7,8 +7,7 @@ import click
 
 from judge.entrypoints.cli.options import runs, text_or_json
 
-MAX_REPEATS = 1000
-
+_times = click.IntRange(1, 1000)
 _file = click.Path(dir_okay=False, path_type=Path)
 _cases = click.option(
     "--cases",
@@ -26,22 +25,13 @@ def _live(what: str) -> Callable[[click.decorators.FC], click.decorators.FC]:
     )
 
 
+_names = click.argument("names", nargs=-1, metavar="[NAME]...")
 _report = click.option("--report", type=_file, metavar="FILE.html", help="Write a report as HTML.")
 _junit = click.option(
     "--junit", type=_file, metavar="FILE.xml", help="Write JUnit results, for CI."
 )
 _out = click.option(
     "--out", "results", type=_file, metavar="FILE.jsonl", help="Write the results here too."
-)
-_sources = click.option(
-    "--sources",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    multiple=True,
-    metavar="FILE",
-    help="Use these sources, not the cases' own; check only what also holds for live runs.",
-)
-_models = click.option(
-    "--model", "models", multiple=True, metavar="NAME", help="Ask this one, not JUDGE_MODEL."
 )
 
 
@@ -56,21 +46,25 @@ def golden() -> None:
 @golden.command(
     epilog="Exit code 1: a case is not as expected, or could not be scored; 2: an error."
 )
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@_names
 @_cases
 @_live("instead of replaying")
 @click.option(
-    "--repeat",
-    type=click.IntRange(1, MAX_REPEATS),
-    default=1,
-    show_default=True,
-    help="How often to judge each case.",
+    "--repeat", type=_times, default=1, show_default=True, help="How often to judge each case."
 )
 @_report
 @_junit
 @_out
-@_sources
-@_models
+@click.option(
+    "--sources",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    multiple=True,
+    metavar="FILE",
+    help="Use these sources, not the cases' own; check only what also holds for live runs.",
+)
+@click.option(
+    "--model", "models", multiple=True, metavar="NAME", help="Ask this one, not JUDGE_MODEL."
+)
 @click.option(
     "--keep-answers",
     "keeps_answers",
@@ -163,14 +157,10 @@ def compare() -> None:
 
 
 @golden.command(epilog="Exit code 1: more flipped than --max-flips allows.")
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@_names
 @_cases
 @_live("too")
-@click.option(
-    "--repeat",
-    type=click.IntRange(1, MAX_REPEATS),
-    help="How often to judge each, with --live.  [default: 5]",
-)
+@click.option("--repeat", type=_times, help="How often to judge each, with --live.  [default: 5]")
 @click.option(
     "--max-flips",
     type=click.IntRange(0),

@@ -38,6 +38,7 @@ from judge.golden.results import (
     last_run,
     read_prices,
     read_results,
+    storable,
     store_run,
     stored_runs,
 )
@@ -137,19 +138,6 @@ async def open_config(
         yield replace(config, model=primary, deadline_s=settings.deadline_s)
 
 
-def cases_for(folder: Path, names: Sequence[str], *, is_live: bool) -> list[StoredCase]:
-    """The cases named, or all; if *is_live*, all that are marked as live.
-
-    Raises NotFound if there are none.
-    """
-    cases = load_cases(folder, names)
-    if is_live and not names:
-        cases = [stored for stored in cases if stored.case.is_live]
-    if not cases:
-        raise NotFound(f"No case in {folder} is for --live.")
-    return cases
-
-
 async def run_cases(
     journal: Journal,
     *,
@@ -172,7 +160,7 @@ async def run_cases(
         raise click.UsageError("--keep-answers and --model go with --live.")
     if resumed and not (keeps_answers and len(combinations) == 1):
         raise click.UsageError("--resume goes with --live --keep-answers, and with one model.")
-    cases = cases_for(folder, names, is_live=is_live)
+    cases = load_cases(folder, names, is_live=is_live)
     # A mistake in the file of prices is reported before the model is asked.
     prices = read_prices(PRICES) if is_live else None
     runs: dict[str, Run] = {}
@@ -223,9 +211,9 @@ async def _judge(
     keeps_answers: bool,
 ) -> Run:
     """All results, which are stored; live answers, which are paid for, after any failure too."""
-    folder, received, is_done = runs_folder(), list(answered.values()), False
-    if config.is_live:  # before anything is paid for
-        _require_room(folder)
+    received, is_done = list(answered.values()), False
+    if config.is_live:
+        _require_room(runs_folder())  # before anything is paid for
     try:
         with progress_bar("Asking", len(cases) * repeat - len(answered)) as advance:
 
@@ -239,7 +227,7 @@ async def _judge(
             return received
     finally:
         if received and (is_done or config.is_live):
-            _store(folder, received, keeps_answers=keeps_answers, is_done=is_done)
+            _store(received, keeps_answers=keeps_answers, is_done=is_done)
 
 
 def _require_room(folder: Path) -> None:
@@ -252,10 +240,10 @@ def _require_room(folder: Path) -> None:
         ) from error
 
 
-def _store(folder: Path, run: Run, *, keeps_answers: bool, is_done: bool) -> None:
+def _store(run: Run, *, keeps_answers: bool, is_done: bool) -> None:
     """Store *run* and say where; a folder that cannot be written to fails no run."""
     try:
-        path = store_run(folder, _storable(run, keeps_answers=keeps_answers))
+        path = store_run(runs_folder(), storable(run, keeps_answers=keeps_answers))
     except ConfigurationError as error:
         say(f"The results are not kept for `judge golden compare`: {error}")
         return
@@ -264,11 +252,6 @@ def _store(folder: Path, run: Run, *, keeps_answers: bool, is_done: bool) -> Non
         what = "The results are" if is_done else "What was answered so far is"
         how = " Continue with `--resume` and this file." * (keeps_answers and not is_done)
         say(f"{what} kept in {path}, {words} of the answers.{how}")
-
-
-def _storable(run: Run, *, keeps_answers: bool) -> Run:
-    """*run* as it may be stored: live answers only if that was asked for."""
-    return [r if keeps_answers or not r.is_live else r.without_words() for r in run]
 
 
 def _report(
@@ -291,7 +274,7 @@ def _report(
     if prices and cost_of(judged, prices) is None:
         say("The cost is unknown until config/prices.toml has a price for the model.")
     if results:
-        write_output(results, as_lines(_storable(judged, keeps_answers=keeps_answers)))
+        write_output(results, as_lines(storable(judged, keeps_answers=keeps_answers)))
     if report:
         write_output(report, as_html(cases, runs, summary, _earlier_runs()).encode())
     if junit:

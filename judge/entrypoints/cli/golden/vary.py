@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 from pydantic import TypeAdapter
 
-from judge.entrypoints.cli.golden.run import cases_for, open_config, show_sections
+from judge.entrypoints.cli.golden.run import open_config, show_sections
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import progress_bar, say
 from judge.errors import ModelUnavailable
-from judge.golden.cases import StoredCase, write_output
+from judge.golden.cases import StoredCase, load_cases, write_output
 from judge.golden.reports import Section
 from judge.golden.scoring import gather_limited
 from judge.golden.vary import VariantResult, vary
@@ -36,7 +36,7 @@ async def run_variants(
     """Judge the variants of the cases named, or of all, and show what changed; the exit code."""
     if repeat and not is_live:
         raise click.UsageError("--repeat goes with --live: a replay is the same each time.")
-    cases = cases_for(folder, names, is_live=is_live)
+    cases = load_cases(folder, names, is_live=is_live)
     varied: dict[str, list[VariantResult]] = {}
 
     async def vary_one(stored: StoredCase) -> None:
