@@ -161,15 +161,14 @@ _NUMBERS = {word: str(n) for n, word in enumerate(SMALL_NUMBERS)}
 
 
 class Support(NamedTuple):
-    """How far the sentences of one source support a claim.
-
-    `score` is 0 to 1, None under three content words; `sentence` is the index of the sentence that
-    supports most, None if none shares a word; `contradicts` says that it says the opposite.
-    """
+    """How far the sentences of one source support a claim."""
 
     score: float | None
+    """0 to 1; None under three content words."""
     contradicts: bool
+    """Whether that sentence says the opposite."""
     sentence: int | None
+    """The index of the sentence that supports most; None if none shares a word."""
 
 
 def _weights(text: str) -> dict[str, float]:
@@ -189,10 +188,7 @@ def _weights(text: str) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class SourceReading:
-    """The sentences of one source, indexed once for any number of claims.
-
-    Checking a claim takes time for the sentences that share a word with it.
-    """
+    """The sentences of one source, indexed once for any number of claims."""
 
     sentences: tuple[str, ...]
     postings: dict[str, list[int]]

@@ -38,16 +38,11 @@ from judge.types.results import (
     HelpLine,
     JudgeResult,
     ReferencesReady,
-    Step,
     SupportAsked,
 )
 
 GRACE_S = 0.25
 """Seconds past the deadline in which a step can still end with a result instead of an error."""
-
-
-def emit_nothing(_: Step) -> None:
-    """For callers who only want the verdict."""
 
 
 async def unlimited_budget() -> None:
@@ -77,7 +72,7 @@ class Pipeline:
         request: JudgeRequest,
         *,
         request_id: str,
-        emit: Emit = emit_nothing,
+        emit: Emit = lambda _: None,
         stream_fields: bool = False,
     ) -> JudgeResult:
         """Judge *request*; report each step to *emit*, with *stream_fields* also each field.

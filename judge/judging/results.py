@@ -118,10 +118,7 @@ def best_attempt(attempts: Sequence[Attempt]) -> tuple[Attempt, CheckedReply]:
 def build_result(
     request_id: str, prepared: PreparedRequest, attempts: Sequence[Attempt]
 ) -> JudgeResult:
-    """The result of the best of *attempts*; raises InvalidReply when none can be shown.
-
-    `timings_ms` is all zeros: the caller sets it after the last step.
-    """
+    """The result of the best of *attempts*, not timed yet; raises InvalidReply if there is none."""
     best, reply = best_attempt(attempts)
     citations, references = reply.citations, prepared.collected.references
     cited = {citation.number for citation in citations}
@@ -154,8 +151,7 @@ def next_steps(
 ) -> tuple[NextStep, ...]:
     """The first MAX_STEPS pages among *references* that *citations* name, in order of citation.
 
-    Titles and URLs are those of the pages, so no step is invented. Passages of indexed documents
-    are left out: their `url` may be no address that can be opened.
+    Passages of indexed documents are left out: their `url` may be no address to be opened.
     """
     pages = {r.number: r for r in references if r.kind == "page"}
     cited = [pages[citation.number] for citation in citations if citation.number in pages]

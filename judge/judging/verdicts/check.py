@@ -236,11 +236,7 @@ class FieldChecker:
                 )
 
     def _soft_defects(self, text: FieldText, marks: Marks) -> Iterator[Defect]:
-        """Asked again: what a text names, quotes or repeats that it should not.
-
-        A summary cites if the references help; nothing names a reference, quotation or address
-        that is not there; no text repeats itself, the prompt or the names of its fields.
-        """
+        """Asked again: what a text leaves uncited, makes up, leaves unclear or repeats."""
         prompt, name = self.prompt, text.name
         must_cite = bool(prompt.references and self.body.references_help)
         if name == "summary" and must_cite and not marks.marks:
