@@ -192,11 +192,6 @@ async def test_steps_are_emitted_in_order() -> None:
     assert [defect.value for defect in restarted.defects] == ["[7]"]
 
 
-async def test_request_for_the_default_domain_cites_nothing() -> None:
-    result = await World(ScriptedModel(reply("It is theirs.", ()))).judge(domain="default")
-    assert (result.domain, result.references, result.evidence) == ("default", (), "none")
-
-
 async def test_unknown_domain_is_refused_with_the_valid_names() -> None:
     with pytest.raises(UnknownDomain) as caught:
         await World(ScriptedModel()).judge(domain="nope")
