@@ -90,7 +90,7 @@ async def measure(
     url: str, model: str, *, deadline_s: float, ways: Sequence[str] = WAYS
 ) -> list[Judged]:
     """Each dispute in each of the *ways*, one after another."""
-    chosen = DemoSettings(model=f"openai:{model}", openai_base_url=url)
+    chosen = DemoSettings(JUDGE_MODEL=f"openai:{model}", JUDGE_OPENAI_BASE_URL=url)
     rows = []
     with tempfile.TemporaryDirectory() as folder, example_site() as site:
         settings = demo_settings(site, Path(folder), chosen)

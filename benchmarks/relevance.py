@@ -28,8 +28,7 @@ from judge.judging.domains import Detector, detect_domain
 from judge.library.dispute import read_dispute
 from judge.library.rank import candidates
 from judge.library.rank.candidate_index import CandidatePage, compile_candidates, count_terms
-from judge.library.rank.candidates import Candidate, rank_candidates
-from judge.library.rank.choose import reference_text
+from judge.library.rank.candidates import Candidate, rank_candidates, reference_text
 from judge.vocabulary.thesaurus import load_thesaurus
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -1,29 +1,6 @@
-"""All errors of the core.
+"""All errors of the core, each below the class that it is a special case of.
 
-JudgeError
-├── ConfigurationError      a setting or the sources file is wrong; start-up stops
-│   ├── MissingKey          a service is configured by name and its key is not set
-│   └── InvalidAddress      the setting for a server holds no valid address
-├── InvalidRequest          the request is invalid
-│   ├── UnknownDomain       a domain that the sources file does not have
-│   ├── BadScope            an @scope that is invalid or names an unknown collection
-│   ├── UnreadableDocument  a document to be indexed has no text that can be read
-│   ├── AmbiguousSymbol     several definitions of the code have the name
-│   └── NotFound            the document, passage or symbol does not exist
-│       └── UnknownRepository   JUDGE_CODE_ROOTS has no repository of that name
-├── FetchError              a page could not be fetched; it is left out
-├── CacheUnavailable        the shared cache did not answer; the standby takes over
-├── IndexUnavailable        the search index did not answer
-│   └── IndexLocked         another process is writing to it
-├── EmbedderUnavailable     no vectors were made; only the text is searched
-├── ModelUnavailable        the model did not answer; the caller may try later
-│   └── BudgetSpent         today's tokens are spent
-├── ContentBlocked          the model's safety filter refused the dispute
-├── InvalidReply            two replies broke our rules
-├── Overloaded              too many requests are running to finish in time
-└── DeadlineExceeded        the time for one request is over
-
-No error carries an HTTP status or an exit code: each entrypoint has one table for that.
+No error has an HTTP status or an exit code; its class's name is its kind in `judge/problems.py`.
 """
 
 from collections.abc import Sequence
@@ -39,6 +16,8 @@ class JudgeError(Exception):
 
     help_lines: "tuple[HelpLine, ...]" = ()
     """Whom to turn to; set where a dispute was read and not judged."""
+    retry_after_s: float | None = None
+    """When trying again may help."""
 
 
 class ConfigurationError(JudgeError):
@@ -91,7 +70,7 @@ class NotFound(InvalidRequest):
     """The document, passage or symbol that was named does not exist."""
 
 
-class AmbiguousSymbol(InvalidRequest):
+class Ambiguous(InvalidRequest):
     """Several definitions of the code have the name; *candidates* are their full names."""
 
     def __init__(self, message: str, candidates: Sequence[str]) -> None:
@@ -115,10 +94,7 @@ class UnknownRepository(NotFound):
 
 
 class FetchError(JudgeError):
-    """A page could not be fetched; *reason* is a stable word for logs and metrics.
-
-    *status* is the HTTP status of the reply, 0 without one.
-    """
+    """A page could not be fetched, for *reason*, a stable word; *status* is that of the reply."""
 
     def __init__(self, reason: str, message: str, status: int = 0) -> None:
         super().__init__(message)
@@ -132,6 +108,8 @@ class CacheUnavailable(JudgeError):
 
 class IndexUnavailable(JudgeError):
     """The search index did not answer."""
+
+    retry_after_s = 5.0
 
 
 class IndexLocked(IndexUnavailable):
@@ -148,10 +126,7 @@ class EmbedderUnavailable(JudgeError):
 
 
 class ModelUnavailable(JudgeError):
-    """The model cannot answer now; try again after *retry_after_s*.
-
-    *hint* tells whoever runs the service what to check.
-    """
+    """The model cannot answer now; *hint* tells whoever runs the service what to check."""
 
     def __init__(self, message: str, retry_after_s: float = 5.0, hint: str = "") -> None:
         super().__init__(message)
@@ -164,10 +139,7 @@ class BudgetSpent(ModelUnavailable):
 
 
 class ContentBlocked(JudgeError):
-    """The model's safety filter refused the dispute; *help_lines* name people who can help.
-
-    *tokens* is the number of tokens that the refused request used.
-    """
+    """The model's safety filter refused the dispute, after *tokens* were used."""
 
     def __init__(
         self, reason: str, help_lines: "Sequence[HelpLine]" = (), *, tokens: int = 0
@@ -196,6 +168,8 @@ class InvalidReply(JudgeError):
 
 class Overloaded(JudgeError):
     """More judgements are running than this process can finish in time; try again later."""
+
+    retry_after_s = 5.0
 
     def __init__(self) -> None:
         super().__init__("Too many disputes are being judged just now. Please try again shortly.")

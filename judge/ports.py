@@ -1,7 +1,6 @@
-"""The ports: everything the core needs from outside, on one page.
+"""The ports: everything the core needs from outside, on one page, with the errors that it raises.
 
-Each port is a Protocol with few methods, whose docstrings list the errors too. A port with several
-adapters, or with one for a real server, has a contract suite in `tests/contract/`.
+A port with several adapters, or with one for a real server, has a suite in `tests/contract/`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +10,6 @@ from datetime import datetime
 from typing import Literal, Protocol
 
 from judge.errors import UnreadableDocument
-from judge.types.limits import Allowance
 from judge.types.references import CitablePassages, Media, Page
 from judge.types.replies import ModelReply, Prompt
 from judge.types.search import (
@@ -25,6 +23,7 @@ from judge.types.search import (
     SearchQuery,
     SearchResults,
 )
+from judge.types.setting_values import Allowance
 
 NameKind = Literal["document", "folder", "tag"]
 """The kinds of names in a scope, apart from collections."""
@@ -66,15 +65,11 @@ class LanguageModel(Protocol):
         doubles_limit: bool,
         on_text: OnText = ignore_text,
     ) -> ModelReply:
-        """One reply, within *timeout_s* seconds of wall time, including a transport retry.
+        """One reply, within *timeout_s* seconds; *doubles_limit* asks for twice the usual length.
 
-        *doubles_limit* asks for twice the usual output limit, after a truncated reply.
-        A model that streams calls *on_text* as the reply grows, never after this has returned or
-        raised; *on_text* must return at once.
-
-        Raises ModelUnavailable when there is no reply, TimeoutError when the time runs out and
-        ContentBlocked when a safety filter refuses. An empty or truncated reply is no error here:
-        its `finish` says so.
+        A model that streams calls *on_text*, which must return at once, until this has returned or
+        raised. An empty or truncated reply is no error: its `finish` says so. Raises
+        ModelUnavailable, TimeoutError, and ContentBlocked when a safety filter refuses.
         """
 
 
@@ -82,17 +77,13 @@ class PageFetcher(Protocol):
     """Fetches a page from the web, safely."""
 
     async def fetch(self, url: str, *, timeout_s: float, media: Media = "html") -> Page:
-        """The page at *url*; raises FetchError.
-
-        *media* is the expected content type; a response of another type is a FetchError.
-        """
+        """The page at *url*; raises FetchError, also for another type of content than *media*."""
 
 
 class Cache(Protocol):
     """Texts under keys, each with a time to live; may be shared between processes.
 
-    A shared cache raises CacheUnavailable when it does not answer. The core is given one that
-    never does, since a cache inside the process takes over (`adapters/redis/failover.py`).
+    The core's never raises, since a cache inside the process stands in for a shared one.
     """
 
     async def get_many(self, keys: Sequence[str]) -> list[str | None]:
@@ -106,16 +97,10 @@ class Cache(Protocol):
 
 
 class Lock(Protocol):
-    """Mutual exclusion between processes by name; every lock expires.
-
-    Raises CacheUnavailable as the cache does.
-    """
+    """Mutual exclusion between processes by name; every lock expires."""
 
     async def acquire(self, name: str, token: str, ttl_s: float) -> bool:
-        """Whether *token* now holds the lock *name*, for *ttl_s* seconds.
-
-        The holder may call it again to extend the time.
-        """
+        """Whether *token* now holds the lock *name* for *ttl_s* seconds, perhaps once more."""
 
     async def release(self, name: str, token: str) -> None:
         """Release *name* if *token* still holds it."""
@@ -129,10 +114,7 @@ class RateLimiter(Protocol):
 
 
 class TokenCounter(Protocol):
-    """Counts the tokens of the day in UTC; may be shared between processes.
-
-    Never raises: what cannot be shared now is counted in the process, and shared later.
-    """
+    """Counts the tokens of the day in UTC; what cannot be shared now is shared later."""
 
     async def add(self, tokens: int) -> int:
         """Add *tokens*, 0 or more; returns the tokens spent since midnight, including these."""
@@ -151,20 +133,14 @@ class SearchIndex(Protocol):
     async def search(
         self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
     ) -> SearchResults:
-        """The relevant passages from *offset* on, best first; raises IndexUnavailable.
-
-        An empty index finds nothing.
-        """
+        """The relevant passages from *offset* on, best first; raises IndexUnavailable."""
 
 
 class PassageFinder(Protocol):
     """Finds passages for a dispute among the indexed documents."""
 
     async def find(self, dispute: str, scope: str, limit: int) -> CitablePassages:
-        """At most *limit* passages in *scope* about *dispute*.
-
-        Raises BadScope, also for an empty index, and IndexUnavailable.
-        """
+        """At most *limit* passages in *scope*; raises BadScope and IndexUnavailable."""
 
 
 class Catalogue(Protocol):
@@ -177,10 +153,7 @@ class Catalogue(Protocol):
         """All documents of *collection* (case ignored) by path, none when it is unknown."""
 
     async def names(self, kind: NameKind, scope: Scope = ...) -> tuple[str, ...]:
-        """The names of *kind* of the passages in *scope*, in lower case and sorted.
-
-        Without a scope, of all passages. Folders include every ancestor of a document's folder.
-        """
+        """The names of *kind* in *scope*, folded and sorted, with the ancestors of folders."""
 
     async def contains(self, scope: Scope) -> bool:
         """Whether any passage is in *scope*."""
@@ -195,19 +168,13 @@ class Catalogue(Protocol):
 
 
 class IndexWriter(Protocol):
-    """Changes an index; a crash loses uncommitted changes and nothing else.
-
-    Every method raises IndexUnavailable.
-    """
+    """Changes an index, all or nothing until `commit`. Every method raises IndexUnavailable."""
 
     async def replace(self, documents: Sequence[DocumentWithPassages]) -> None:
         """Add *documents*, replacing those with the same collection and id (case ignored)."""
 
     async def remove(self, collection: str, document_ids: Sequence[str] | None = None) -> None:
-        """Remove documents, or the whole collection when no ids are given.
-
-        Unknown ones are no error.
-        """
+        """Remove documents, or all of *collection* without ids; unknown ones are no error."""
 
     async def commit(self) -> None:
         """Make all changes so far durable and visible to readers."""
@@ -217,20 +184,14 @@ class WritableIndex(Protocol):
     """Provides the one writer that an index may have at a time."""
 
     def writing(self) -> AbstractAsyncContextManager[IndexWriter]:
-        """The writer, for the length of the block; leaving it does not commit.
-
-        Entering waits a little for another writer, then raises IndexLocked, which names it.
-        """
+        """The writer, for the length of the block; raises IndexLocked after a little while."""
 
 
 class DocumentFiles(Protocol):
     """The files that documents are read from."""
 
     def scan(self, paths: Sequence[str], globs: Sequence[str]) -> FileScan:
-        """Every file at or below *paths* that matches one of *globs*; without globs, all.
-
-        Raises InvalidRequest for a glob that is invalid.
-        """
+        """The files below *paths* that match a glob, or all; raises InvalidRequest."""
 
     def read(self, location: str, *, max_bytes: int) -> bytes:
         """The bytes of the regular file at *location*; raises UnreadableDocument."""
@@ -266,9 +227,9 @@ class VectorStorage(Protocol):
         """How many passages have no vector; raises IndexUnavailable."""
 
     async def complete(self, advance: Callable[[int], None]) -> None:
-        """Make the missing vectors; *advance* gets the size of each batch.
+        """Make the missing vectors in batches that are kept; *advance* gets the size of each.
 
-        Finished batches are kept whatever happens. Raises EmbedderUnavailable and IndexUnavailable.
+        Raises EmbedderUnavailable and IndexUnavailable.
         """
 
 

@@ -4,29 +4,21 @@ HTTP sends them and golden cases compare them, so this needs no web framework.
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NotRequired, TypedDict, cast
 from urllib.parse import quote
 
 from judge.errors import (
-    AmbiguousSymbol,
-    BadScope,
-    BudgetSpent,
     ContentBlocked,
-    DeadlineExceeded,
-    IndexUnavailable,
     InvalidReply,
     InvalidRequest,
     JudgeError,
-    ModelUnavailable,
     NotFound,
-    Overloaded,
-    UnknownDomain,
-    UnknownRepository,
 )
 from judge.types.replies import Defect
-from judge.types.request_fields import BadFields, FieldError
+from judge.types.request_fields import FieldError
 from judge.types.results import HelpLine
 
 
@@ -88,23 +80,7 @@ KINDS: Mapping[str, Kind] = {
     "index-unavailable": Kind(503, "The search index does not answer", "Try again a little later."),
     "deadline-exceeded": Kind(504, "The time is over", "Try again."),
 }
-"""The kinds by slug, with which `type` ends."""
-
-SLUGS: Mapping[type[JudgeError], str] = {
-    UnknownDomain: "unknown-domain",
-    BadScope: "bad-scope",
-    NotFound: "not-found",
-    AmbiguousSymbol: "ambiguous",
-    InvalidRequest: "invalid-request",
-    ContentBlocked: "content-blocked",
-    InvalidReply: "invalid-reply",
-    BudgetSpent: "budget-spent",
-    ModelUnavailable: "model-unavailable",
-    IndexUnavailable: "index-unavailable",
-    Overloaded: "overloaded",
-    DeadlineExceeded: "deadline-exceeded",
-}
-"""A class that is not listed has the slug of its nearest ancestor, or else `internal-error`."""
+"""The kinds by slug, with which `type` ends: for our own errors, the name of the class."""
 
 
 class DefectDetails(TypedDict):
@@ -166,36 +142,31 @@ class Problem:
 
 def problem_of(error: JudgeError) -> Problem:
     """*error* as a problem to be shown to the caller."""
-    slug = next((SLUGS[kind] for kind in type(error).__mro__ if kind in SLUGS), None)
+    names = (re.sub(r"\B[A-Z]", r"-\g<0>", kind.__name__).lower() for kind in type(error).__mro__)
+    slug = next((name for name in names if name in KINDS), None)
     if slug is None:
         return of_kind("internal-error")
-    members = _members(error)
-    if error.help_lines:
-        members["help"] = error.help_lines
-    return Problem(slug, str(error), members, _headers(error))
+    wait_s = error.retry_after_s
+    headers = {"Retry-After": str(max(1, math.ceil(wait_s)))} if wait_s is not None else {}
+    return Problem(slug, str(error), _members(error), headers)
 
 
-def _members(error: JudgeError) -> dict[str, Any]:  # noqa: PLR0911 - a table
+def _members(error: JudgeError) -> dict[str, Any]:
     """The extension members, which help to correct the request."""
-    match error:
-        case BadFields():
-            return {"errors": error.errors}
-        case InvalidReply():
-            told = [
-                defect_details(defect) | {"attempt": number}
-                for number, defects in enumerate(error.by_attempt, 1)
-                for defect in defects
-            ]
-            return {"defects": told, "attempts": error.attempts}
-        case ContentBlocked():
-            return {"help": error.help_lines}
-        case AmbiguousSymbol():
-            return {"candidates": error.candidates}
-        case UnknownDomain() | BadScope() | UnknownRepository():
-            return {"valid": error.valid}
-    if isinstance(error, InvalidRequest) and not isinstance(error, NotFound):
-        return {"errors": [FieldError(error.field, str(error))]}
-    return {}
+    names = ("errors", "valid", "candidates")
+    members = {name: getattr(error, name) for name in names if hasattr(error, name)}
+    if isinstance(error, InvalidReply):
+        members["defects"] = [
+            defect_details(defect) | {"attempt": number}
+            for number, defects in enumerate(error.by_attempt, 1)
+            for defect in defects
+        ]
+        members["attempts"] = error.attempts
+    elif not members and isinstance(error, InvalidRequest) and not isinstance(error, NotFound):
+        members["errors"] = [FieldError(error.field, str(error))]
+    if error.help_lines or isinstance(error, ContentBlocked):
+        members["help"] = error.help_lines
+    return members
 
 
 def defect_details(defect: Defect) -> DefectDetails:
@@ -208,14 +179,6 @@ def defect_details(defect: Defect) -> DefectDetails:
     }
 
 
-def _headers(error: JudgeError) -> dict[str, str]:
-    if isinstance(error, ModelUnavailable):
-        return {"Retry-After": str(max(1, math.ceil(error.retry_after_s)))}
-    if isinstance(error, IndexUnavailable | Overloaded):
-        return {"Retry-After": "5"}
-    return {}
-
-
 def of_kind(slug: str, **parts: Any) -> Problem:
     """A problem whose detail is the title and advice of its kind."""
     kind = KINDS[slug]
@@ -224,15 +187,16 @@ def of_kind(slug: str, **parts: Any) -> Problem:
 
 def as_body(problem: Problem, *, path: str, request_id: str) -> ProblemDetails:
     """The members of *problem* as they are sent."""
-    traced = {"request_id": request_id} if problem.kind.status == 500 else {}
+    kind = problem.kind
     details: Any = {
         "type": f"/problems/{problem.slug}",
-        "title": problem.kind.title,
-        "status": problem.kind.status,
+        "title": kind.title,
+        "status": kind.status,
         "detail": problem.detail,
         "instance": quote(path),
         "error": problem.detail,
         **problem.members,
-        **traced,
     }
-    return cast("ProblemDetails", details)
+    return cast(
+        "ProblemDetails", details | ({"request_id": request_id} if kind.status == 500 else {})
+    )

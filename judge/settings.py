@@ -1,14 +1,14 @@
 """Settings from the environment (and `.env`), read once and validated.
 
-docs/configuration.md explains each variable. Domains and pages are in config/sources.toml, which
-judge/library/sources/catalog.py reads.
+docs/configuration.md explains each variable; domains and pages are in config/sources.toml.
 """
 
 import ipaddress
 import os
 import re
-from collections.abc import Iterator, Sequence
-from typing import Annotated, TypeVar
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Annotated, Any, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -20,36 +20,24 @@ from pydantic import (
     ValidationError,
     field_validator,
 )
-from pydantic_settings import (
-    BaseSettings,
-    EnvSettingsSource,
-    NoDecode,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-)
+from pydantic_core import PydanticUseDefault
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from judge.errors import ConfigurationError
-from judge.types.limits import parse_rate_limit
-from judge.types.redis_address import parse_redis_url
 from judge.types.replies import Thinking
 from judge.types.request_fields import bad_fields_of
+from judge.types.setting_values import parse_rate_limit, parse_redis_url
 
 AnySettings = TypeVar("AnySettings", bound=BaseSettings)
 
 _ORIGIN = re.compile(r"(?!http:.*:80$|https:.*:443$)[a-z][a-z0-9+.-]*://[a-z0-9.:_\[\]-]+")
-"""An origin as browsers send it: scheme and host in lower case ASCII, a port unless it is the
-default, and no path."""
+"""As browsers send it: in lower case ASCII, with a port unless it is the default, and no path."""
 
 _HOST_WITH_PORT = re.compile(r"(?:\[[0-9a-f:.]+\]|[^\s/@:\[\]]+):([0-9]{1,5})")
 """As in a URL, IPv6 in brackets."""
 
-_LAST_PORT = 65535
-
 _NAMED_KEY = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,63}) *= *([^=\s].*)")
 """A name and its key. The padding of a base64 key, `=` at its end, does not separate a name."""
-
-_MIN_PADDED_KEY = 16
-"""Characters; a shorter entry that ends in `=` is a name whose key is missing."""
 
 DEFAULT_MODEL = "gemini-3.8-flash"
 EXTRACTIVE = "extractive"
@@ -64,18 +52,22 @@ def _split(value: object) -> object:
     return value
 
 
-def _origin(value: str) -> str:
+def _parsed_by(parse: Callable[[Any], object]) -> AfterValidator:
+    """Keeps a value of which *parse* raises no ValueError."""
+
+    def keep(value: Any) -> Any:
+        _ = parse(value.get_secret_value() if isinstance(value, SecretStr) else value)
+        return value
+
+    return AfterValidator(keep)
+
+
+def _origin(value: str) -> None:
     if value != "*" and not _ORIGIN.fullmatch(value):
         raise ValueError(f"{value!r} is no origin; write it as in https://app.example.org")
-    return value
 
 
-def _network(value: str) -> str:
-    _ = ipaddress.ip_network(value, strict=False)
-    return value
-
-
-def _web_address(value: str) -> str:
+def _web_address(value: str) -> None:
     if not value.startswith(("http://", "https://")):
         raise ValueError("must begin with http:// or https://, as in http://127.0.0.1:11434/v1")
     try:
@@ -84,56 +76,42 @@ def _web_address(value: str) -> str:
         is_valid = False
     if not is_valid:
         raise ValueError("must have a host, and a port from 1 to 65535 where it has one")
-    return value
 
 
 def _host_with_port(value: str) -> str:
     found = _HOST_WITH_PORT.fullmatch(value.lower())
-    if not (found and 0 < int(found[1]) <= _LAST_PORT):
+    if not (found and 0 < int(found[1]) <= 65535):
         raise ValueError(f"{value!r} is no host with its port, as in localhost:8080")
     return value.lower()
 
 
-def _rate_limit(value: str) -> str:
-    _ = parse_rate_limit(value)
-    return value
-
-
-def _support(value: str) -> str:
+def _support(value: str) -> None:
     if value not in {"words", "model"} and not value.partition("onnx:")[2]:
         raise ValueError("valid are words, model and onnx:FOLDER")
-    return value
 
 
-def _redis_address(value: SecretStr) -> SecretStr:
-    _ = parse_redis_url(value.get_secret_value())
-    return value
-
-
-def _service_key(value: SecretStr) -> SecretStr:
-    key = value.get_secret_value()
+def _service_key(key: str) -> None:
     if not (key.isascii() and key.isprintable()):
         raise ValueError("holds a line end or another character that no request can carry")
-    return value
 
 
 T = TypeVar("T")
 CommaList = Annotated[tuple[T, ...], NoDecode, BeforeValidator(_split)]
-Origins = CommaList[Annotated[str, AfterValidator(_origin)]]
-Networks = CommaList[Annotated[str, AfterValidator(_network)]]
+Origins = CommaList[Annotated[str, _parsed_by(_origin)]]
+Networks = CommaList[Annotated[str, _parsed_by(partial(ipaddress.ip_network, strict=False))]]
 Hosts = CommaList[Annotated[str, AfterValidator(_host_with_port)]]
-WebAddress = Annotated[str, AfterValidator(_web_address)]
-SupportText = Annotated[str, AfterValidator(_support)]
-RateLimitText = Annotated[str, AfterValidator(_rate_limit)]
-ServiceKey = Annotated[SecretStr, AfterValidator(_service_key)]
-RedisAddressText = Annotated[SecretStr, AfterValidator(_redis_address)]
+WebAddress = Annotated[str, _parsed_by(_web_address)]
+SupportText = Annotated[str, _parsed_by(_support)]
+RateLimitText = Annotated[str, _parsed_by(parse_rate_limit)]
+ServiceKey = Annotated[SecretStr, _parsed_by(_service_key)]
+RedisAddressText = Annotated[SecretStr, _parsed_by(parse_redis_url)]
 
 
 class DemoSettings(BaseSettings):
     """The settings that `judge demo` reads from the environment."""
 
     model_config = SettingsConfigDict(
-        env_file=".env", extra="ignore", populate_by_name=True, frozen=True
+        env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
     )
 
     model: str = Field(DEFAULT_MODEL, validation_alias="JUDGE_MODEL")
@@ -143,36 +121,16 @@ class DemoSettings(BaseSettings):
     deadline_s: float = Field(30.0, gt=0, le=600, validation_alias="JUDGE_DEADLINE_S")
     cors_origins: Origins = Field((), validation_alias="JUDGE_CORS_ORIGINS")
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Of the environment and `.env`, only our own variables, and of those no blank ones.
-
-        pydantic-settings would take another program's `MODEL` or `API_KEYS` for ours too, and a
-        blank variable would hide the same one in `.env`, or its other name.
-        """
-        del file_secret_settings
-        ours = {alias.lower() for alias in _variables(settings_cls)}
-        for source in (env_settings, dotenv_settings):
-            assert isinstance(source, EnvSettingsSource)
-            found = source.env_vars.items()
-            source.env_vars = {k: v for k, v in found if k in ours and v and v.strip()}
-        return init_settings, env_settings, dotenv_settings
-
     @field_validator("*", mode="before")
     @classmethod
     def _without_spaces(cls, value: object) -> object:
-        """Strip spaces around a value."""
+        """Strip spaces around a value; a blank one counts as unset."""
         if not isinstance(value, str):
             return value
         if "\0" in value or value.encode(errors="replace").decode() != value:
             raise ValueError("must be text in UTF-8 without NUL")
+        if not value.strip():
+            raise PydanticUseDefault
         return value.strip()
 
 
@@ -211,18 +169,11 @@ class Settings(DemoSettings):
         names: dict[str, str] = {}
         for entry in value:
             name, key = name_and_key(entry)
-            if key.endswith("=") and len(key) < _MIN_PADDED_KEY:
+            if key.endswith("=") and len(key) < 16:  # too short for padding
                 raise ValueError("has a name without a key; write it as in alice=KEY")
             if names.setdefault(key, name) != name:
                 raise ValueError("has a key under two names; give each name a key of its own")
         return value
-
-
-def _variables(settings: type[BaseSettings]) -> Iterator[str]:
-    """The names of the variables that *settings* declares."""
-    for field in settings.model_fields.values():
-        alias = field.validation_alias
-        yield from (str(name) for name in getattr(alias, "choices", [alias]))
 
 
 def name_and_key(entry: SecretStr) -> tuple[str, str]:
@@ -248,9 +199,7 @@ def read_environment(kind: type[AnySettings]) -> AnySettings:
     except OSError as error:
         raise ConfigurationError(f"The file .env cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:
-        raise ConfigurationError(
-            "The file .env in the working directory is not UTF-8 text. Save it as UTF-8."
-        ) from None
+        raise ConfigurationError("The file .env is not UTF-8 text. Save it as UTF-8.") from None
     except ValidationError as error:
         raise ConfigurationError(
             f"The environment has settings that cannot be used: {bad_fields_of(error)} "

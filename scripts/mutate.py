@@ -31,7 +31,7 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     chosen = parser.parse_args()
     # Writes all mutants, and maps tests to the functions that they cover.
-    run(chosen.processes, "judge.types.limits*")
+    run(chosen.processes, "judge.types.setting_values*")
     names = sorted(name for name in statuses() if chosen.only in name)
     sample = random.Random(chosen.seed).sample(names, min(chosen.count, len(names)))
     run(chosen.processes, *sample)

@@ -3,30 +3,15 @@
 import json
 
 import pytest
-from codegraph.models import (
-    CodeSnippet,
-    SnippetLocation,
-    Staleness,
-    WhereUsedItem,
-    WhereUsedResult,
-)
+from codegraph.models import CodeSnippet, SnippetLocation, Staleness, WhereUsedItem, WhereUsedResult
 from codegraph.module_index import ModuleIndex
-from codegraph.python_api import (
-    tool_rag_lineage,
-    tool_rag_search,
-    tool_rag_where_used,
-)
+from codegraph.python_api import tool_rag_lineage, tool_rag_search, tool_rag_where_used
 from codegraph.query.formats import as_json, as_mermaid, as_text
 from codegraph.read.languages import language_of, read_facts
 
 
-@pytest.fixture
-def root(built_seed):
-    return built_seed
-
-
-def test_json_has_the_promised_keys(root):
-    result = json.loads(json.dumps(as_json(tool_rag_where_used("target_symbol", root))))
+def test_json_has_the_promised_keys(built_seed):
+    result = json.loads(json.dumps(as_json(tool_rag_where_used("target_symbol", built_seed))))
 
     assert result["source"] == "RAG_GRAPH"
     assert result["freshness_state"] == "FRESH"
@@ -45,16 +30,8 @@ def test_json_has_the_promised_keys(root):
     }
 
 
-def test_json_has_the_stale_files(root):
-    (root / "module_a.py").unlink()
-
-    result = as_json(tool_rag_search("use", root))
-
-    assert result["staleness"]["deleted"] == ("module_a.py",)
-
-
-def test_text_shows_each_use_under_its_kind(root):
-    text = as_text(tool_rag_where_used("target_symbol", root))
+def test_text_shows_each_use_under_its_kind(built_seed):
+    text = as_text(tool_rag_where_used("target_symbol", built_seed))
 
     assert text.splitlines() == [
         "definition:",
@@ -66,10 +43,10 @@ def test_text_shows_each_use_under_its_kind(root):
     ]
 
 
-def test_text_says_that_there_is_more_and_what_is_stale(root):
-    (root / "module_c.py").write_text("")
+def test_text_says_that_there_is_more_and_what_is_stale(built_seed):
+    (built_seed / "module_c.py").write_text("")
 
-    text = as_text(tool_rag_where_used("target_symbol", root, 1))
+    text = as_text(tool_rag_where_used("target_symbol", built_seed, 1))
 
     assert "There is more; raise the limit to see it." in text
     assert "The graph is stale: module_c.py" in text
@@ -82,21 +59,21 @@ def test_text_shows_possible_uses_separately_with_their_count(built):
     assert "possible:\n  a.py:4: x.m()\n1 use on receivers of unknown" in text
 
 
-def test_text_of_a_search_marks_the_matching_lines(root):
-    text = as_text(tool_rag_search("return 1", root))
+def test_text_of_a_search_marks_the_matching_lines(built_seed):
+    text = as_text(tool_rag_search("return 1", built_seed))
 
     assert text == "module_a.py:1- def target_symbol():\nmodule_a.py:2:     return 1\n--"
 
 
-def test_text_of_a_lineage_is_indented_by_depth(root):
-    assert as_text(tool_rag_lineage("target_symbol", "down", root)) == (
+def test_text_of_a_lineage_is_indented_by_depth(built_seed):
+    assert as_text(tool_rag_lineage("target_symbol", "down", built_seed)) == (
         "module_b.use  (calls, module_b.py:5)"
     )
 
 
 @pytest.mark.parametrize(("symbol", "direction"), [("target_symbol", "down"), ("use", "up")])
-def test_arrows_point_from_the_user_to_the_used_symbol(root, symbol, direction):
-    picture = as_mermaid(tool_rag_lineage(symbol, direction, root)).splitlines()
+def test_arrows_point_from_the_user_to_the_used_symbol(built_seed, symbol, direction):
+    picture = as_mermaid(tool_rag_lineage(symbol, direction, built_seed)).splitlines()
 
     names = dict(line.strip().split('["') for line in picture if '["' in line)
     ids = {name.rstrip('"]'): identity for identity, name in names.items()}
@@ -107,17 +84,8 @@ def test_arrows_point_from_the_user_to_the_used_symbol(root, symbol, direction):
 def test_names_are_escaped_in_a_mermaid_diagram():
     snippet = CodeSnippet("", SnippetLocation('x"]<b>.md', 1, 1))
     item = WhereUsedItem('x"]<b>.md', 9, "mention", "text", snippet, None)
-    result = WhereUsedResult(
-        "f",
-        "a.f",
-        (item,),
-        truncated=False,
-        counts={},
-        text_mentions=1,
-        possible_count=0,
-        freshness_state="UNKNOWN",
-        staleness=Staleness(reason="why"),
-    )
+    why = Staleness(reason="why")
+    result = WhereUsedResult("f", "a.f", (item,), False, {}, 1, 0, "UNKNOWN", why)
 
     picture = as_mermaid(result)
 
@@ -128,11 +96,8 @@ def test_names_are_escaped_in_a_mermaid_diagram():
 
 
 def test_language_is_determined_by_the_file_extension():
-    assert [language_of(p) for p in ("a/b.PY", "x.ts", "Makefile")] == [
-        "python",
-        "typescript",
-        "text",
-    ]
+    names = [language_of(p) for p in ("a/b.PY", "x.ts", "Makefile")]
+    assert names == ["python", "typescript", "text"]
     assert read_facts("go", "package main") is None
 
 

@@ -150,14 +150,6 @@ def test_any_text_is_read_or_refused_as_a_syntax_error(text):
     assert facts.scopes[0].kind == "module"
 
 
-def test_own_sources_are_read_without_a_syntax_error():
-    paths = list((Path(__file__).parents[1] / "src").rglob("*.py"))
-    assert paths
-    for path in paths:
-        assert read_python(path.read_text()).scopes[0].kind == "module"
-
-
-#: Programs in which a thousand parts each refer to the next.
 CHAINS = {
     "functions": "".join(f"def f{n}(): return f{n + 1}()\n" for n in range(1000)),
     "properties": "".join(
@@ -180,18 +172,6 @@ def test_long_and_circular_chains_are_built(repo, name):
 
     assert report.unparsed == ()
     assert report.linked == 1
-
-
-#: What a long generated file may repeat; `{n}` is a number.
-REPEATED = {
-    "names of one statement": "x{n} = \\\n",
-    "statements of one line": "x{n} = {n};",
-    "functions": "def f{n}(): return f{n}()\n",
-    "methods": "class C{n}:\n    def m(self): return self.m()\n",
-    "imports": "try:\n    from a import x{n}\nexcept ImportError:\n    x{n} = None\n",
-    "branches": "if x:\n    y{n} = [i for i in ()]\nelse:\n    y{n} = x and f(y{n})\n",
-    "loops": "for i{n} in x:\n    print(lambda: i{n})\n",
-}
 
 
 @pytest.mark.parametrize("depth", [50, 5000])

@@ -1,6 +1,7 @@
 """The queries through their public functions, on repositories of two or three files."""
 
 import os
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -12,6 +13,7 @@ from codegraph.errors import (
     BadRepository,
     UnknownSymbol,
 )
+from codegraph.models import CodeSnippet, SnippetLocation
 from codegraph.python_api import (
     CodeGraph,
     build_graph_for_repo,
@@ -30,24 +32,6 @@ def graph_of(root: Path) -> dict:
 # --- the seed's scenario --------------------------------------------------------------------
 
 
-def test_search_finds_the_definition_and_the_use(built_seed):
-    result = tool_rag_search("target_symbol", built_seed)
-
-    assert [item.file for item in result.items] == ["module_a.py", "module_b.py"]
-    assert (result.query, result.source) == ("target_symbol", "RAG_GRAPH")
-
-
-def test_where_used_finds_the_definition_and_the_call(built_seed):
-    result = tool_rag_where_used("target_symbol", built_seed)
-
-    assert [(item.file, item.kind) for item in result.items] == [
-        ("module_a.py", "definition"),
-        ("module_b.py", "calls"),
-        ("module_b.py", "imports"),
-    ]
-    assert result.resolved == "module_a.target_symbol"
-
-
 @pytest.mark.parametrize(("word", "direction"), [("UP", "upstream"), ("callers", "downstream")])
 def test_lineage_normalises_the_direction(built_seed, word, direction):
     symbol = "use" if direction == "upstream" else "target_symbol"
@@ -58,17 +42,10 @@ def test_lineage_normalises_the_direction(built_seed, word, direction):
     assert len(result.items) == 1
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda root: tool_rag_search("x", root),
-        lambda root: tool_rag_where_used("x", root),
-        lambda root: tool_rag_lineage("x", "up", root),
-    ],
-)
-def test_missing_graph_is_an_error_with_the_command_that_builds_it(seed_repo, ask):
-    with pytest.raises(FileNotFoundError, match="judge code build-graph"):
-        ask(seed_repo)
+def test_missing_graph_is_an_error_with_the_command_that_builds_it(seed_repo):
+    for ask in (tool_rag_search, tool_rag_where_used, partial(tool_rag_lineage, direction="up")):
+        with pytest.raises(FileNotFoundError, match="judge code build-graph"):
+            ask("x", repo_root=seed_repo)
 
 
 # --- the artifact ---------------------------------------------------------------------------
@@ -190,13 +167,7 @@ def test_uses_are_grouped_by_kind_after_the_definition(built):
     result = tool_rag_where_used("a.A", root)
 
     kinds = [item.kind for item in result.items]
-    assert kinds == [
-        "definition",
-        "calls",
-        "references",
-        "inherits",
-        "imports",
-    ]
+    assert kinds == ["definition", "calls", "references", "inherits", "imports"]
     assert result.counts == dict.fromkeys(kinds[1:], 1)
     with_text = tool_rag_where_used("a.A", root, with_text=True)
     assert [(i.kind, i.confidence) for i in with_text.items][-2:] == [
@@ -211,12 +182,7 @@ def test_snippet_is_five_lines_around_the_use(built):
     root = built("--- a.py\ndef f(): ...\n1\n2\nf()\n3\n4\n5\n")
     snippet = tool_rag_where_used("f", root).items[1].snippet
 
-    assert snippet.text == "1\n2\nf()\n3\n4"
-    assert (snippet.location.path, snippet.location.start_line, snippet.location.end_line) == (
-        "a.py",
-        2,
-        6,
-    )
+    assert snippet == CodeSnippet("1\n2\nf()\n3\n4", SnippetLocation("a.py", 2, 6))
 
 
 def test_uses_are_ordered_by_confidence(built):
@@ -236,26 +202,6 @@ def test_uses_are_ordered_by_confidence(built):
     ]
     assert [(i.line, i.confidence) for i in method.items] == [(2, "exact"), (2, "inferred")]
     assert method.counts == {"calls": 1}
-
-
-def test_lineage_follows_import_aliases_and_inferred_uses(built):
-    root = built(
-        "--- a.py\nclass A:\n    def m(self): ...\ndef f(): return A()\n"
-        "--- b.py\nfrom a import f as g\ndef h():\n    g().m()\n"
-    )
-    items = tool_rag_lineage("b.h", "upstream", root, depth=1).items
-
-    assert [(i.symbol, i.confidence) for i in items] == [("a.f", "exact"), ("a.A.m", "inferred")]
-
-
-def test_possible_uses_are_hidden_but_counted(built):
-    root = built("--- a.py\nclass A:\n    def m(self): ...\ndef g(x):\n    x.m()\n")
-    hidden = tool_rag_where_used("A.m", root)
-    shown = tool_rag_where_used("A.m", root, with_possible=True)
-
-    assert (len(hidden.items), hidden.possible_count) == (1, 1)
-    assert [(item.confidence, item.line) for item in shown.items[1:]] == [("possible", 4)]
-    assert shown.possible_count == 1
 
 
 def test_missing_member_of_a_class_or_function_is_a_possible_use(repo):
@@ -279,13 +225,6 @@ g.m()
     assert found == [("possible", 5), ("possible", 11)]
 
 
-def test_unknown_symbol_is_an_error_with_similar_names(built_seed):
-    with pytest.raises(UnknownSymbol, match=r"module_a\.target_symbol.*/api/code/search") as caught:
-        tool_rag_where_used("target_symbl", built_seed)
-
-    assert isinstance(caught.value, UnknownSymbol)
-
-
 def test_ambiguous_name_is_an_error_with_the_candidates(built):
     root = built("--- a.py\nclass A:\n    def m(self): ...\nclass B:\n    def m(self): ...\n")
     with pytest.raises(AmbiguousSymbol) as caught:
@@ -300,9 +239,8 @@ def test_module_and_its_function_of_the_same_name_are_distinguished(built):
     with pytest.raises(AmbiguousSymbol) as caught:
         tool_rag_where_used("main", root)
 
-    assert caught.value.candidates == ("main.main", "main.py")
-    found = [tool_rag_where_used(name, root).resolved for name in caught.value.candidates]
-    assert found == ["main.main", "main"]
+    found = {name: tool_rag_where_used(name, root).resolved for name in caught.value.candidates}
+    assert found == {"main.main": "main.main", "main.py": "main"}
 
 
 @pytest.mark.parametrize("name", ["caf\u00e9", "cafe\u0301", "\uff43af\u00e9"])
@@ -327,15 +265,6 @@ def test_file_whose_package_was_removed_gets_its_new_name(built):
     build_graph_for_repo(root)
 
     assert tool_rag_where_used("f", root).resolved == "top.pkg.a.f"
-
-
-def test_symbol_is_found_by_the_name_under_which_a_package_exports_it(built):
-    root = built(
-        "--- pkg/__init__.py\nfrom ._a import A\nfrom ._b import *\n"
-        "--- pkg/_a.py\nclass A:\n    def m(self): ...\n--- pkg/_b.py\ndef g(): ...\n"
-    )
-    assert tool_rag_where_used("pkg.A.m", root).resolved == "pkg._a.A.m"
-    assert tool_rag_where_used("pkg.g", root).resolved == "pkg._b.g"
 
 
 def test_symbol_is_found_by_its_alias_in_a_package(built):
@@ -402,11 +331,8 @@ def test_module_is_mentioned_by_its_full_name_and_has_no_possible_uses(built):
     )
     result = tool_rag_where_used("pkg.a", root, with_text=True)
 
-    assert [(i.file, i.line) for i in result.items] == [
-        ("pkg/a.py", 1),
-        ("b.py", 1),
-        ("notes.txt", 2),
-    ]
+    found = [(i.file, i.line) for i in result.items]
+    assert found == [("pkg/a.py", 1), ("b.py", 1), ("notes.txt", 2)]
     assert result.possible_count == 0
 
 
@@ -438,11 +364,8 @@ def test_upstream_is_breadth_first_with_paths_and_stops_at_cycles(built):
     root = built(CHAIN)
     result = tool_rag_lineage("top", "upstream", root)
 
-    assert [(item.symbol, item.depth) for item in result.items] == [
-        ("a.Part", 1),
-        ("a.Base", 2),
-        ("a.helper", 2),
-    ]
+    found = [(item.symbol, item.depth) for item in result.items]
+    assert found == [("a.Part", 1), ("a.Base", 2), ("a.helper", 2)]
     assert result.items[2].path == ("a.top", "a.Part", "a.helper")
     assert (result.items[0].kind, result.items[0].line) == ("calls", 13)
 
@@ -453,9 +376,7 @@ def test_downstream_lists_the_dependents(built):
 
     assert [item.symbol for item in result.items] == ["a.Part.m"]
     deeper = tool_rag_lineage("helper", "downstream", root)
-    assert [item.path for item in deeper.items] == [
-        ("a.helper", "a.Part.__init__"),
-    ]
+    assert [item.path for item in deeper.items] == [("a.helper", "a.Part.__init__")]
 
 
 def test_lineage_is_bounded_by_depth_and_limit(built):
@@ -471,18 +392,6 @@ def test_module_depends_on_its_imports(built):
     root = built(CHAIN)
     assert [i.symbol for i in tool_rag_lineage("b", "up", root).items] == ["a"]
     assert [i.symbol for i in tool_rag_lineage("a", "down", root).items] == ["b"]
-
-
-def test_module_level_code_is_a_dependent_that_is_not_followed(built):
-    root = built("--- a.py\ndef f(): ...\nf()\n--- b.py\nimport a\n")
-    assert [i.symbol for i in tool_rag_lineage("f", "down", root).items] == ["a"]
-
-
-def test_override_depends_on_the_overridden_method(built):
-    root = built("--- a.py\nclass A:\n    def m(self): ...\nclass B(A):\n    def m(self): ...\n")
-    assert [(i.symbol, i.kind) for i in tool_rag_lineage("A.m", "down", root).items] == [
-        ("a.B.m", "overrides")
-    ]
 
 
 DISPATCH = """\
@@ -665,9 +574,11 @@ def test_search_has_options_for_case_and_regular_expressions(built):
     assert tool_rag_search("o.e", root).items == ()
 
 
-@pytest.mark.parametrize("pattern", ["(", "a{99999999999}", "*"])
-def test_invalid_regex_is_refused(built_seed, pattern):
-    with pytest.raises(BadPattern, match="regular expression"):
+@pytest.mark.parametrize(
+    ("pattern", "why"), [("(", "wrong"), ("a{99999999999}", "wrong"), ("*", "wrong"), ("", "empty")]
+)
+def test_invalid_query_is_refused(built_seed, pattern, why):
+    with pytest.raises(BadPattern, match=why):
         tool_rag_search(pattern, built_seed, is_regex=True)
 
 
@@ -675,18 +586,6 @@ def test_slow_regex_is_stopped(built):
     root = built("--- a.txt\n" + "a" * 400 + "!\n")
     with pytest.raises(BadPattern, match="longer than 2 s"):
         tool_rag_search(r"^(a|aa)+$", root, is_regex=True)
-
-
-def test_empty_query_is_refused(built_seed):
-    with pytest.raises(BadPattern, match="empty"):
-        tool_rag_search("", built_seed)
-
-
-# --- freshness ------------------------------------------------------------------------------
-
-
-def test_unchanged_repository_is_fresh(built_seed):
-    assert tool_rag_search("x", built_seed).freshness_state == "FRESH"
 
 
 def test_changed_added_and_deleted_files_are_named(built_seed):
@@ -702,14 +601,6 @@ def test_changed_added_and_deleted_files_are_named(built_seed):
     assert result.staleness.changed == ("module_a.py",)
     assert result.staleness.added == ("module_c.py",)
     assert result.staleness.deleted == ("module_b.py",)
-
-
-def test_change_of_the_same_size_at_the_same_time_is_detected(seed_repo):
-    (seed_repo / "module_a.py").write_text("x = 1\n")
-    build_graph_for_repo(seed_repo)
-    (seed_repo / "module_a.py").write_text("x = 2\n")
-
-    assert tool_rag_search("x", seed_repo).staleness.changed == ("module_a.py",)
 
 
 def test_graph_of_another_builder_is_stale(built_seed):
@@ -824,16 +715,6 @@ def test_matches_of_several_files_come_before_all_of_one(built):
     found = CodeGraph(root).rank("load page").items
 
     assert "b.py" in [item.file for item in found[:4]]
-
-
-def test_among_many_files_the_one_that_defines_the_name_comes_first(built):
-    # More files than are searched line by line, and each speaks of it more often.
-    many = "".join(f"--- a{n}.py\nheader = parse(header, header)\n" for n in range(250))
-    root = built(f"{many}--- z.py\ntimeout = 1\ndef parse_header(line): ...\n")
-    found = CodeGraph(root).rank("parse header", limit=250)
-
-    assert (found.items[0].file, found.items[0].line) == ("z.py", 2)
-    assert found.truncated
 
 
 def test_question_ranks_the_definition_before_tests_and_prose(built):

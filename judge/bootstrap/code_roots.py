@@ -1,8 +1,4 @@
-"""The repositories that HTTP and MCP may query: JUDGE_CODE_ROOTS, by name and never by path.
-
-Queries are CPU-bound, so they run in threads, a few at a time. The errors of the code graph become
-ours here.
-"""
+"""The repositories that HTTP and MCP may query: JUDGE_CODE_ROOTS, by name and never by path."""
 
 import asyncio
 import re
@@ -14,7 +10,7 @@ from codegraph.query.code_graph import CodeGraph
 
 from codegraph import errors as code_errors
 from judge.errors import (
-    AmbiguousSymbol,
+    Ambiguous,
     ConfigurationError,
     InvalidRequest,
     NotFound,
@@ -22,9 +18,6 @@ from judge.errors import (
 )
 
 T = TypeVar("T")
-
-MAX_AT_ONCE = 2
-"""Queries that run at the same time; more threads would only compete for the interpreter."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -35,7 +28,7 @@ class CodeRoots:
     def __init__(self, folders: Mapping[str, Path] | None = None) -> None:
         """Raise BadRepository when one of *folders* is not a folder."""
         self._graphs = {name: CodeGraph(folder) for name, folder in (folders or {}).items()}
-        self._slots = asyncio.Semaphore(MAX_AT_ONCE)
+        self._slots = asyncio.Semaphore(2)  # more threads would compete for the interpreter
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -45,21 +38,17 @@ class CodeRoots:
     async def ask(self, repo: str | None, question: Callable[[CodeGraph], T]) -> T:
         """Run *question* on the graph of *repo*; None means the only repository.
 
-        Raise UnknownRepository, NotFound, AmbiguousSymbol and InvalidRequest.
+        Raise UnknownRepository, NotFound, Ambiguous and InvalidRequest.
         """
-        name, graph = self._find(repo)
-        async with self._slots:
-            try:
-                return await asyncio.to_thread(question, graph)
-            except code_errors.CodeGraphError as error:
-                raise _as_ours(error, name) from None
-
-    def _find(self, repo: str | None) -> tuple[str, CodeGraph]:
         if repo is None and len(self._graphs) == 1:
-            return next(iter(self._graphs.items()))
+            [repo] = self._graphs
         if repo is None or repo not in self._graphs:
             raise UnknownRepository(repo, self.names)
-        return repo, self._graphs[repo]
+        async with self._slots:
+            try:
+                return await asyncio.to_thread(question, self._graphs[repo])
+            except code_errors.CodeGraphError as error:
+                raise _as_ours(error, repo) from None
 
 
 def _as_ours(error: code_errors.CodeGraphError, repo: str) -> InvalidRequest:
@@ -71,7 +60,7 @@ def _as_ours(error: code_errors.CodeGraphError, repo: str) -> InvalidRequest:
                 "this can make one with: judge code build-graph --repo FOLDER"
             )
         case code_errors.AmbiguousSymbol():
-            return AmbiguousSymbol(str(error), error.candidates)
+            return Ambiguous(str(error), error.candidates)
         case code_errors.UnknownSymbol():
             return NotFound(str(error))
         case _:

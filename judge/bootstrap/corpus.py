@@ -3,8 +3,8 @@
 import asyncio
 import re
 import warnings
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -50,16 +50,15 @@ async def open_search(
     gemini: "GeminiClient | None" = None,
     clock: Clock | None = None,
 ) -> AsyncIterator[Corpus]:
-    """Open the document index, which reads nothing before the first search.
+    """Open the document index; raises MissingKey and ConfigurationError.
 
-    A Gemini embedder uses *gemini*, or else a client of its own. Raises MissingKey and
-    ConfigurationError.
+    A Gemini embedder uses *gemini*, or else a client of its own.
     """
     clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
         embedder = None
         if settings.embedder or settings.qdrant_url:
-            from judge.bootstrap.embedders import open_embedder  # noqa: PLC0415 - most need none
+            from judge.bootstrap.models import open_embedder  # noqa: PLC0415 - most need none
 
             embedder = open_embedder(settings, clock, gemini, stack)
         engine = await _open_engine(settings, clock, journal, embedder, stack)
@@ -121,39 +120,33 @@ async def open_pages(settings: Settings, journal: Journal) -> AsyncIterator["Htt
         await fetcher.aclose()
 
 
-TIMEOUT_S = 5
-"""For one request to the Qdrant server."""
-
-_CREDENTIALS = re.compile(r"//[^/]*@")
-"""What no message may show."""
-
-_UNSAFE = re.compile(r"[^\w.-]")
-"""Characters that a file name must not have."""
+@contextmanager
+def needing(setting: str, extra: str, packages: str) -> Iterator[None]:
+    """Imports what only *extra* brings; raises ConfigurationError where it is missing."""
+    try:
+        yield
+    except ImportError as error:
+        raise ConfigurationError(
+            f"{setting} needs the extra `judge[{extra}]`, which `pip install {packages}` brings. "
+            f"Install it, or unset {setting}."
+        ) from error
 
 
 @asynccontextmanager
 async def open_qdrant(
     url: str, api_key: str | None, embedder: Embedder | None
 ) -> AsyncIterator[SearchEngine]:
-    """A SearchEngine on the server at *url*; it sends nothing before first use.
-
-    Raises ConfigurationError when the package is missing, and InvalidAddress.
-    """
-    try:
+    """A SearchEngine on the server at *url*; raises ConfigurationError and InvalidAddress."""
+    with needing("QDRANT_URL", "qdrant", "qdrant-client"):
         from qdrant_client import AsyncQdrantClient  # noqa: PLC0415 - an extra
 
         from judge.adapters.index.qdrant import QdrantIndex  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError as error:
-        raise ConfigurationError(
-            "QDRANT_URL is set, but the package qdrant-client is missing: install `judge[qdrant]`, "
-            "or unset QDRANT_URL to use the embedded index."
-        ) from error
     try:
         with warnings.catch_warnings():
             # It warns of a key sent without TLS, which is usual within a network of containers.
             warnings.simplefilter("ignore")
             client = AsyncQdrantClient(
-                url=url, api_key=api_key, timeout=TIMEOUT_S, check_compatibility=False
+                url=url, api_key=api_key, timeout=5, check_compatibility=False
             )
     except ValueError:
         # The client's message repeats the URL, which may hold a password.
@@ -165,7 +158,7 @@ async def open_qdrant(
             f"No client for QDRANT_URL can be opened ({type(error).__name__}). Correct "
             "SSL_CERT_FILE and the proxy variables where they are set."
         ) from None
-    address = _CREDENTIALS.sub("//", url)
+    address = re.sub("//[^/]*@", "//", url)  # no message may show a password
     try:
         index = QdrantIndex(client, address, embedder)
         yield SearchEngine(index, index, index)
@@ -175,18 +168,10 @@ async def open_qdrant(
 
 @asynccontextmanager
 async def open_postgres(url: str, embedder: Embedder | None) -> AsyncIterator[SearchEngine]:
-    """A SearchEngine in the database at *url*; it connects at first use.
-
-    Raises ConfigurationError when the package is missing, and InvalidAddress.
-    """
-    try:
+    """A SearchEngine in the database at *url*; raises ConfigurationError and InvalidAddress."""
+    with needing("JUDGE_DATABASE_URL", "postgres", "psycopg[binary] psycopg-pool"):
         from judge.adapters.index.postgres.database import open_database  # noqa: PLC0415 - an extra
         from judge.adapters.index.postgres.index import PostgresIndex  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise ConfigurationError(
-            "JUDGE_DATABASE_URL is set, but the package psycopg is missing: install "
-            "`judge[postgres]`, or unset JUDGE_DATABASE_URL to use the embedded index."
-        ) from error
     database = open_database(url)
     try:
         index = PostgresIndex(database, embedder)
@@ -198,17 +183,10 @@ async def open_postgres(url: str, embedder: Embedder | None) -> AsyncIterator[Se
 def open_vectors(
     data_dir: Path, index: TantivyIndex, store: TantivyStore, embedder: Embedder, journal: Journal
 ) -> SearchEngine:
-    """A SearchEngine with *embedder*'s vectors in *data_dir*; it reads nothing before first use.
-
-    Raises ConfigurationError when numpy is missing.
-    """
-    try:
+    """A SearchEngine with *embedder*'s vectors in *data_dir*; raises ConfigurationError."""
+    with needing("JUDGE_EMBEDDER", "vectors", "numpy"):
         from judge.adapters.index.vectors import VectorFile, VectorIndex  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError as error:
-        raise ConfigurationError(
-            "JUDGE_EMBEDDER is set, but the extra `judge[vectors]` is missing: `pip install numpy` "
-            "brings it. Or set JUDGE_EMBEDDER=none to search the text alone."
-        ) from error
-    file = VectorFile(data_dir / VECTORS / f"{_UNSAFE.sub('_', embedder.name)}.v2")
+    name = re.sub(r"[^\w.-]", "_", embedder.name)
+    file = VectorFile(data_dir / VECTORS / f"{name}.v2")
     vectors = VectorIndex(index, file, embedder, journal)
     return SearchEngine(vectors, index, store, vectors)

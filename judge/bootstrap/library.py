@@ -1,4 +1,4 @@
-"""Opens the sources file and the retriever of approved pages, with the shared cache."""
+"""Opens the sources file, the shared cache, and the retriever of approved pages."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -7,15 +7,38 @@ from functools import partial
 
 from judge.adapters.files.pdf_text import pdf_text
 from judge.adapters.files.watched_file import LastGood, WatchedFile
+from judge.adapters.journal import Journals
+from judge.adapters.memory.cache import MemoryCache, MemoryLock
+from judge.adapters.memory.counters import MemoryRateLimiter, MemoryTokenCounter
+from judge.adapters.redis.cache import RedisCache, RedisLock
+from judge.adapters.redis.counters import RedisRateLimiter, RedisTokenCounter
+from judge.adapters.redis.shared import SharedRedis, open_redis
 from judge.adapters.system_clock import SystemClock
 from judge.adapters.web.fetcher import open_fetcher
 from judge.bootstrap.sources import open_sources
-from judge.bootstrap.stores import Stores, open_stores
 from judge.judging.results import Knowledge
 from judge.library.pages.page_records import PDF_TIMEOUT_S
 from judge.library.pages.retriever import SnippetRetriever
-from judge.ports import Clock, Journal
+from judge.ports import Cache, Clock, Journal, Lock, RateLimiter, TokenCounter
 from judge.settings import Settings
+from judge.types.setting_values import parse_rate_limit
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """The cache, the lock and the counters of one process."""
+
+    cache: Cache
+    lock: Lock
+    tokens: TokenCounter
+    limiter: RateLimiter | None
+    """None without a limit."""
+    redis: SharedRedis | None
+    """The Redis that all processes share; None without REDIS_URL."""
+
+    def degraded(self) -> tuple[str, ...]:
+        """`redis` while it is down."""
+        return ("redis",) if self.redis and self.redis.is_degraded else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +73,33 @@ async def open_library(
             fetcher, stores.cache, stores.lock, clock, journal, read_pdf=read_pdf
         )
         stack.push_async_callback(retriever.aclose)
-        yield Library(
-            sources=sources,
-            retriever=retriever,
-            journal=journal,
-            clock=clock,
-            stores=stores,
-        )
+        yield Library(sources, retriever, journal, clock, stores)
+
+
+def open_stores(settings: Settings, clock: Clock, journal: Journal) -> Stores:
+    """The stores of *settings*; those of the process stand in while Redis is down.
+
+    Redis is connected to when first used. Raises ConfigurationError.
+    """
+    limit = parse_rate_limit(settings.rate_limit)
+    cache, lock = MemoryCache(clock), MemoryLock(clock)
+    limiter = MemoryRateLimiter(limit, clock) if limit else None
+    if settings.redis_url is None:
+        return Stores(cache, lock, MemoryTokenCounter(clock), limiter, None)
+    redis = open_redis(settings.redis_url.get_secret_value(), clock, journal)
+    return Stores(
+        RedisCache(redis, cache),
+        RedisLock(redis, lock),
+        RedisTokenCounter(redis, clock),
+        RedisRateLimiter(redis, limit, limiter) if limit and limiter else None,
+        redis,
+    )
+
+
+async def ping_redis(settings: Settings) -> None:
+    """Raise CacheUnavailable unless all that is used of Redis works; ConfigurationError too."""
+    if redis := open_stores(settings, SystemClock(), Journals()).redis:
+        try:
+            await redis.ping()
+        finally:
+            await redis.aclose()

@@ -1,6 +1,5 @@
 """Opens all services of a process together, for its entrypoints."""
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -14,7 +13,7 @@ from judge.adapters.models.extractive import ExtractiveModel
 from judge.adapters.models.remote import RemoteModel
 from judge.bootstrap.code_roots import CodeRoots, open_roots
 from judge.bootstrap.corpus import Corpus, open_search
-from judge.bootstrap.library import Library, open_library
+from judge.bootstrap.library import open_library
 from judge.bootstrap.models import open_gemini, open_model, open_support
 from judge.judging.model_caller import ModelCaller
 from judge.judging.pipeline import Pipeline, unlimited_budget
@@ -52,10 +51,7 @@ class Services:
     """The repositories that may be queried."""
 
     def seen_by(self, viewer: Viewer) -> "Services":
-        """The same services limited to the documents that *viewer* may see.
-
-        Entrypoints use no other: everything that reads documents is limited here, in one place.
-        """
+        """The same services limited to what *viewer* may see; entrypoints use no other."""
         if viewer.sees_all:
             return self
         corpus = self.corpus.seen_by(viewer)
@@ -68,74 +64,58 @@ class Services:
 async def open_services(
     settings: Settings, journal: Journal, *, last_good: LastGood | None = None
 ) -> AsyncIterator[Services]:
-    """Open everything that *settings* ask for; close it in reverse order on exit.
+    """Open everything that *settings* ask for; raises ConfigurationError that names the setting.
 
     *last_good* stores the last valid sources, with which a process may start.
-
-    Raises ConfigurationError that names the setting to correct.
     """
     code = open_roots(settings.code_roots)
     async with AsyncExitStack() as stack:
         library = await stack.enter_async_context(
             open_library(settings, journal, last_good=last_good)
         )
-        gemini = open_gemini(settings, stack)
-        opened = partial(open_model, settings=settings, library=library, gemini=gemini, stack=stack)
-        model = opened(settings.model)
-        fallback = opened(settings.fallback) if settings.fallback else None
-        budget = (
-            DailyBudget(library.stores.tokens, settings.daily_tokens, library.clock, journal)
-            if settings.daily_tokens
-            else None
-        )
+        gemini, clock, retriever = open_gemini(settings, stack), library.clock, library.retriever
+        budget = None
+        if settings.daily_tokens:
+            budget = DailyBudget(library.stores.tokens, settings.daily_tokens, clock, journal)
+        model = open_model(settings.model, settings, journal, gemini, stack)
+        fallback = None
+        if settings.fallback:
+            fallback = open_model(settings.fallback, settings, journal, gemini, stack)
         corpus = await stack.enter_async_context(open_search(settings, journal, gemini))
-        embeddings = _page_embeddings(settings, library, corpus)
+        embeddings = None
+        if corpus.embedder and settings.embedder:  # only by name, since it is sent disputes
+            embeddings = PageEmbeddings(corpus.embedder, retriever.cache, retriever.lock, journal)
         caller = ModelCaller(
-            _budgeted(model, budget),
-            _budgeted(fallback, budget) if fallback else None,
-            library.clock,
-            journal,
+            _budgeted(model, budget), fallback and _budgeted(fallback, budget), clock, journal
         )
-        passages, retriever = CitablePassageFinder(corpus.search, library.clock), library.retriever
-        references = ReferenceCollector(retriever, passages, embeddings=embeddings)
+        passages = CitablePassageFinder(corpus.search, clock)
         ahead = ReadAhead(
             retriever, lambda: library.sources.current().catalog, journal, embeddings=embeddings
         )
         yield Services(
             settings=settings,
-            pipeline=_pipeline(settings, library, references, caller, budget),
+            pipeline=Pipeline(
+                knowledge=library.sources.current,
+                references=ReferenceCollector(retriever, passages, embeddings=embeddings),
+                model=caller,
+                support=open_support(settings, caller),
+                clock=clock,
+                journal=journal,
+                deadline_s=settings.deadline_s,
+                check_budget=budget.check if budget else unlimited_budget,
+                admission=Admission(settings.max_in_flight),
+            ),
             retriever=retriever,
             sources=library.sources,
             journal=journal,
-            clock=library.clock,
+            clock=clock,
             degraded=lambda: (*library.stores.degraded(), *_failing(model, budget)),
-            warm=partial(_warm, library, model, budget),
+            warm=partial(_warm, model, budget),
             read_ahead=ahead.run,
             corpus=corpus,
             code=code,
             limiter=library.stores.limiter,
         )
-
-
-def _pipeline(
-    settings: Settings,
-    library: Library,
-    references: ReferenceCollector,
-    caller: ModelCaller,
-    budget: DailyBudget | None,
-) -> Pipeline:
-    """The pipeline; each judgement uses the sources file as it is at that time."""
-    return Pipeline(
-        knowledge=library.sources.current,
-        references=references,
-        model=caller,
-        support=open_support(settings, caller),
-        clock=library.clock,
-        journal=library.journal,
-        deadline_s=settings.deadline_s,
-        check_budget=budget.check if budget else unlimited_budget,
-        admission=Admission(settings.max_in_flight),
-    )
 
 
 def _budgeted(model: LanguageModel, budget: DailyBudget | None) -> LanguageModel:
@@ -150,23 +130,9 @@ def _failing(model: LanguageModel, budget: DailyBudget | None) -> tuple[str, ...
     return ("model",) if is_refused or (budget and budget.is_spent) else ()
 
 
-def _page_embeddings(settings: Settings, library: Library, corpus: Corpus) -> PageEmbeddings | None:
-    """Similarity for the choice of pages, only if an embedder is named: it is sent disputes."""
-    if corpus.embedder is None or not settings.embedder:
-        return None
-    retriever = library.retriever
-    return PageEmbeddings(corpus.embedder, retriever.cache, retriever.lock, library.journal)
-
-
-async def _warm(library: Library, model: LanguageModel, budget: DailyBudget | None) -> None:
-    """Import the SDK and open its client, index the cached pages, and count the spent budget.
-
-    The count makes the budget appear in the metrics from the start.
-    """
-    catalog = library.sources.current().catalog
-    async with asyncio.TaskGroup() as group:
-        group.create_task(library.retriever.indexed(catalog))
-        if budget:
-            group.create_task(budget.count(0))
-        if isinstance(model, RemoteModel):
-            group.create_task(model.warm())
+async def _warm(model: LanguageModel, budget: DailyBudget | None) -> None:
+    """Show the budget in the metrics from the start, and open the model's client."""
+    if budget:
+        await budget.count(0)
+    if isinstance(model, RemoteModel):
+        await model.warm()

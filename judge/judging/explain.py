@@ -12,7 +12,7 @@ from judge.judging.results import Knowledge
 from judge.library.country import find_regions
 from judge.library.dispute import Dispute
 from judge.library.pages.approved_pages import IndexedPages
-from judge.library.rank.choose import ChosenPage, choose_pages
+from judge.library.rank.candidates import ChosenPage, choose_pages
 from judge.types.requests import DEFAULT_DOMAIN, Detection
 from judge.types.results import HelpLine
 

@@ -8,8 +8,13 @@ from judge.library.country import Country, find_abroad, find_regions
 from judge.library.dispute import Dispute
 from judge.library.pages.page_records import CachedPage
 from judge.library.pages.retriever import SnippetRetriever
-from judge.library.rank.candidates import NO_SIMILARITIES
-from judge.library.rank.choose import ChosenPage, OfferedPage, choose_pages, offer_pages
+from judge.library.rank.candidates import (
+    NO_SIMILARITIES,
+    ChosenPage,
+    OfferedPage,
+    choose_pages,
+    offer_pages,
+)
 from judge.library.rank.page_embeddings import PageEmbeddings
 from judge.library.sources.catalog import SourceCatalog
 from judge.ports import PassageFinder

@@ -73,11 +73,7 @@ NO_PLACE_NAMES = PlaceNames(PatternSet(()), (), PatternSet(()), "", Phrases(()),
 
 @dataclass(frozen=True, slots=True)
 class Country:
-    """Where the guidance holds, as `[country]` of the sources file says.
-
-    `regions` are in the file's order; `assumed` is the one whose law counts when none is named.
-    `emergency` is shown where nobody can tell whether a dispute calls for care.
-    """
+    """Where the guidance holds, as `[country]` of the sources file says and orders it."""
 
     name: str
     language: str
@@ -110,10 +106,7 @@ def compile_places(
     elsewhere: Mapping[str, str],
     short: Mapping[str, str],
 ) -> PlaceNames:
-    """The places of a country: *towns* and *patterns* by region, and what only looks like one.
-
-    *elsewhere* has the country of every place abroad, *short* that of abbreviations such as OH.
-    """
+    """The places of a country; *towns* and *patterns* are by region, the rest by country."""
     signs = [
         (sign, region)
         for region, names in towns.items()
@@ -149,29 +142,26 @@ def _either(names: Iterable[str]) -> str:
 def find_regions(country: Country, dispute: Dispute) -> frozenset[str]:
     """The regions of *country* that *dispute* mentions; often none."""
     places = country.places
-    text = _without(places.lookalikes, dispute.folded)
-    if abroad := {name for name, _, _ in _named_abroad(places, dispute)}:
+    text = dispute.folded
+    for _, match in list(places.lookalikes.matches(text)):
+        text = text[: match.start()] + "-" * len(match[0]) + text[match.end() :]
+    if abroad := {name for name, *_ in _named_abroad(places, dispute)}:
         twins = re.compile(rf"\b{places.towns},? {_either(abroad)}\b")  # a town's namesake
         text = twins.sub("-", text)
     return frozenset(places.sign_regions[number] for number, _ in places.signs.matches(text))
 
 
 def find_abroad(country: Country, dispute: Dispute) -> str:
-    """The other country where *dispute* is set, as far as it says so; "" if it does not.
-
-    One that names a region of *country* too is taken to be set there.
-    """
+    """The country other than *country* and its regions where *dispute* says it is set, else ""."""
     places = country.places
-    for _, where, (before, after) in _named_abroad(places, dispute):
+    for _, where, before, after in _named_abroad(places, dispute):
         if (_SET_IN.search(before) or after in _SET_BY) and not find_regions(country, dispute):
             return where
     codes = (match["code"] for _, match in places.short.matches(dispute.folded))
     return next((places.short_countries[code.casefold()] for code in codes), "")
 
 
-def _named_abroad(
-    places: PlaceNames, dispute: Dispute
-) -> Iterator[tuple[str, str, tuple[str, str]]]:
+def _named_abroad(places: PlaceNames, dispute: Dispute) -> Iterator[tuple[str, str, str, str]]:
     """Each place elsewhere in *dispute*: name, country, and the words before and the one after."""
     for text in (dispute.query, dispute.context):
         for start, phrases in places.abroad.find(text.words):
@@ -179,11 +169,4 @@ def _named_abroad(
             end = start + length
             before = " ".join(text.words[max(0, start - _BEFORE) : start])
             after = text.words[end].removesuffix("s") if end < len(text.words) else ""
-            yield " ".join(text.words[start:end]), country, (before, after)
-
-
-def _without(lookalikes: PatternSet, text: str) -> str:
-    """*text* with what only looks like a place blanked out."""
-    for _, match in list(lookalikes.matches(text)):
-        text = text[: match.start()] + "-" * len(match[0]) + text[match.end() :]
-    return text
+            yield " ".join(text.words[start:end]), country, before, after

@@ -15,12 +15,7 @@ _READ_WORDS, _READ_CHARACTERS = 500, 3000
 
 @dataclass(frozen=True, slots=True)
 class NormalisedText:
-    """A text as it is compared.
-
-    `folded` is one line, case-folded and NFKC-normalised, without invisible characters and with
-    straight apostrophes. `words` are in order (hyphens split them, apostrophes do not); `ends`
-    are the counts of words after which a sentence ends.
-    """
+    """A text as one case-folded line, its words, and how many stand before each pause."""
 
     folded: str
     words: tuple[str, ...]

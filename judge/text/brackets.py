@@ -81,11 +81,9 @@ def in_parentheses(text: str) -> str:
     for edge in _EDGE.finditer(seen.text):
         if _is_opener(edge[0]):
             opened.append(edge.start())
-            continue
-        start = opened.pop() if opened else None
-        if start is None:
+        elif not opened:
             edges.append(edge.start())
-        elif numbers[edge.start()] > numbers[start]:
+        elif numbers[edge.start()] > numbers[start := opened.pop()]:
             edges += [start, edge.start()]
     return _with_parentheses(text, seen, [*opened, *edges])
 

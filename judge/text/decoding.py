@@ -80,7 +80,7 @@ def decode_text(content: bytes) -> str:
     invalid = len(_ESCAPED.findall(text))
     letters = len(text) - invalid - sum(map(str.isascii, text)) if invalid else 0
     if not invalid or letters > invalid:
-        return _ESCAPED.sub(lambda byte: _western(ord(byte[0]) - 0xDC00), text)
+        return _ESCAPED.sub(_western, text)
     declared = _COOKIE.match(content)
     stated = _known_encoding(declared[1].decode("ascii")) if declared else ""
     return content.decode(stated or _likely_encoding(content), "replace")
@@ -95,8 +95,8 @@ _ESCAPED = re.compile("[\udc80-\udcff]")
 """Bytes that are not UTF-8, as `surrogateescape` decodes them."""
 
 
-def _western(byte: int) -> str:
-    return bytes([byte]).decode("cp1252", "replace")
+def _western(escaped: re.Match[str]) -> str:
+    return bytes([ord(escaped[0]) - 0xDC00]).decode("cp1252", "replace")
 
 
 def _likely_encoding(content: bytes) -> str:
@@ -139,10 +139,7 @@ def _recoded(body: bytes, encoding: str) -> bytes:
 
 
 def _declared_encoding(body: bytes) -> str:
-    """The first encoding that the page declares, or an empty string.
-
-    A declaration that can be read as ASCII cannot be in UTF-16, so that label is ignored.
-    """
+    """The first encoding that the page declares, not UTF-16, which would hide that; else ""."""
     found = _DECLARED.search(_NO_DECLARATION.sub(b"", body[:_DECLARED_WITHIN_BYTES]))
     label = _known_encoding(found[1].decode("ascii", "replace")) if found else ""
     return "" if label.startswith("utf-16") else label

@@ -1,6 +1,5 @@
 """Sentences, words, stems, stop words and plurals of English; pure, and linear in the text."""
 
-import functools
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -116,10 +115,7 @@ def fold_space(text: str) -> str:
 
 
 def strip_invisible(text: str) -> str:
-    """*text* without control and format characters (zero-width, bidi), which hide or reorder words.
-
-    White space of any kind is kept.
-    """
+    """*text* without control and format characters, which hide words; white space stays."""
     if text.replace("\n", "").isprintable():  # nearly always
         return text
     hidden = {
@@ -162,7 +158,7 @@ MAX_WORD = 100
 """Characters of the longest token that is taken for a word."""
 
 
-@functools.lru_cache(maxsize=8192)
+@lru_cache(maxsize=8192)
 def _stem(token: str) -> str:
     if len(token) > MAX_WORD:  # data; the stemmer's time grows with the square of the length
         return token
@@ -198,27 +194,22 @@ def _is_inside_a_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
         return False
     next_word = _NEXT_WORD.match(text, stop.end())
     following = next_word[1] if next_word else ""
-    if following[:1].islower():
-        return True
     before = text[max(start, stop.start() - _LAST_WORD_CHARACTERS) : stop.start()]
     word = (before.split() or [""])[-1].lstrip("(\"'“‘")
     lower = word.lower()
-    if following[:1].isdigit():
-        return lower in _NUMBERED | _NEVER_LAST | _MAYBE_LAST
-    if lower in _NEVER_LAST:
+    if following[:1].islower() or lower in _NEVER_LAST:
         return True
-    is_initial = word.isupper() and word != "I"
-    is_dotted = _DOTTED.fullmatch(word) is not None and (len(word) > 1 or is_initial)
+    if following[:1].isdigit():
+        return lower in _NUMBERED | _MAYBE_LAST
+    is_initial = len(word) > 1 or (word.isupper() and word != "I")
+    is_dotted = is_initial and _DOTTED.fullmatch(word) is not None
     begins_sentence = not following or following.lower() in _BEGINS_SENTENCE
     return (lower in _MAYBE_LAST or is_dotted) and not begins_sentence
 
 
 def _trimmed(text: str, start: int, end: int) -> Span:
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return Span(start, end)
+    inner = text[start:end]
+    return Span(start + len(inner) - len(inner.lstrip()), start + len(inner.rstrip()))
 
 
 def counted(number: int, noun: str) -> str:
@@ -256,10 +247,7 @@ def is_heading(sentence: str) -> bool:
 
 
 def structured_sentences(text: str) -> tuple[Span, ...]:
-    """As `sentence_spans`, but no sentence goes across two blocks of Markdown *text*.
-
-    The same for a single line. Linear in the text.
-    """
+    """As `sentence_spans`, but no sentence goes across two blocks of Markdown *text*."""
     return tuple(
         Span(block.start + span.start, block.start + span.end)
         for block in _blocks(text)
@@ -269,19 +257,18 @@ def structured_sentences(text: str) -> tuple[Span, ...]:
 
 def _blocks(text: str) -> Iterator[Span]:
     """The paragraphs, headings and list items of *text*; items without their markers."""
-    start = at = 0
-    is_open = False
+    start, at = None, 0
     for line in text.splitlines(keepends=True):
         is_blank = not line.strip()
-        if is_open and (is_blank or _OPENS_BLOCK.match(line)):
+        if start is not None and (is_blank or _OPENS_BLOCK.match(line)):
             yield Span(start, at)
-            is_open = False
-        if not is_open and not is_blank:
+            start = None
+        if start is None and not is_blank:
             marker = _LIST_MARKER.match(line)
-            start, is_open = at + (marker.end() if marker else 0), True
+            start = at + (marker.end() if marker else 0)
         at += len(line)
-        if is_open and _HEADING.match(line):
+        if start is not None and _HEADING.match(line):
             yield Span(start, at)
-            is_open = False
-    if is_open:
+            start = None
+    if start is not None:
         yield Span(start, at)

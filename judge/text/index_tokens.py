@@ -61,11 +61,7 @@ def meeting_spellings(text: str) -> str:
     >>> meeting_spellings("Colour and color, centre, travelling")
     'color and color, center, traveling'
     """
-    return _WORD.sub(_respelled, text)
-
-
-def _respelled(word: re.Match[str]) -> str:
-    return _spelling(word[0].lower()) or word[0]
+    return _WORD.sub(lambda word: _spelling(word[0].lower()) or word[0], text)
 
 
 @lru_cache(maxsize=50_000)
@@ -96,14 +92,7 @@ _JOINERS = re.compile("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060
 _PLAIN_LETTERS = str.maketrans(
     {
         **dict(zip("łŁøØđĐðÐħĦŧŦıŋŊ", "lLoOdDdDhHtTinN", strict=True)),
-        "ß": "ss",
-        "ẞ": "SS",
-        "æ": "ae",
-        "Æ": "AE",
-        "œ": "oe",
-        "Œ": "OE",
-        "þ": "th",
-        "Þ": "Th",
+        **dict(zip("ßẞæÆœŒþÞ", "ss SS ae AE oe OE th Th".split(), strict=True)),
     }
 )
 """Letters that do not decompose into a plain one and an accent."""

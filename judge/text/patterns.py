@@ -22,10 +22,7 @@ _SPACES = re.compile(r"\\s[*+]")
 
 
 def checked_regex(value: str) -> str:
-    """*value*, if it compiles, never matches the empty text, and has no unbounded repeats.
-
-    Raises ValueError that says what is wrong and what to write instead.
-    """
+    """*value*, if it compiles, needs some text and is bounded; else raises ValueError."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # "possible nested set" is a typing error
@@ -93,10 +90,7 @@ def _needed(items: Iterator[re.Match[str]], *, is_word: bool = False) -> tuple[_
 
 
 class PatternSet:
-    """Regular expressions for folded text, numbered in the order given; they ignore case.
-
-    Each is compiled when a text may match it first: to compile all of the package's takes seconds.
-    """
+    """Numbered regular expressions that ignore case, compiled when a text may match first."""
 
     def __init__(self, regexes: Iterable[str]) -> None:
         self._patterns = [
@@ -124,10 +118,7 @@ FoundPhrases = list[tuple[int, list[tuple[int, T]]]]
 
 
 class Phrases(Generic[T]):
-    """Phrases of one word or more, each with a value; equal phrases keep all their values.
-
-    *form* normalises a word of a text to the form that the words of phrases have.
-    """
+    """Phrases of words in the *form* to which those of a text are brought, each with its values."""
 
     def __init__(
         self, phrases: Iterable[tuple[Sequence[str], T]], form: Callable[[str], str] = str

@@ -30,10 +30,7 @@ def terms_of(text: str) -> list[str]:
 
 
 def passage_vector(terms: Sequence[str], average_length: float) -> dict[int, float]:
-    """The BM25 weight of each term of a passage without its IDF, by `term_id`.
-
-    *average_length* is the average length of the corpus's passages, in terms.
-    """
+    """The BM25 weight of each term of a passage without its IDF, by `term_id`."""
     length_norm = K1 * (1 - B + B * len(terms) / max(average_length, 1.0))
     return {
         term_id(term): count * (K1 + 1) / (count + length_norm)
@@ -47,10 +44,7 @@ def query_term_weight(times: int) -> float:
 
 
 def term_id(term: str) -> int:
-    """The dimension of *term*: 32 bits of a hash, as wide as the engines' dimensions are.
-
-    In a corpus of a million words two collide with a chance of one in nine, and share an IDF then.
-    """
+    """The dimension of *term*: 32 bits of a hash; in a million words two may collide."""
     return int.from_bytes(hashlib.blake2b(term.encode(), digest_size=4).digest(), "big")
 
 
@@ -69,10 +63,7 @@ PROOF = 2
 
 
 def proof_counts(frequencies: Mapping[str, int], passages: int) -> dict[str, int]:
-    """What each term in the index counts towards PROOF, by its document frequency in *passages*.
-
-    Empty when all of them together prove nothing, as one common word of three unknown ones.
-    """
+    """What each term counts towards PROOF, by document frequency; empty when all prove nothing."""
     weights = {term: scaled_idf(frequency, passages) for term, frequency in frequencies.items()}
     needed = min(NEEDED_SHARE * sum(weights.values()), MAX_NEEDED)
     counts = {

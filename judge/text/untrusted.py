@@ -24,11 +24,7 @@ _TAG_OPENING = re.compile(
 
 @functools.lru_cache(maxsize=2048)
 def safe_text(text: str) -> str:
-    """*text* on one line, without tags, and with numbers in parentheses instead of brackets.
-
-    `<b>` and `&lt;b>` become `‹b>`, `[2]` and `{2}` become `(2)`; everything else is kept, so that
-    people read the page's own words. Cached: the same few pages are quoted all day.
-    """
+    """*text* on one line; `<b>` and `&lt;b>` become `‹b>`, `[2]` and `{2}` become `(2)`."""
     return _without_markup(fold_space(strip_invisible(text))[:MAX_REFERENCE_LENGTH].rstrip())
 
 

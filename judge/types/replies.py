@@ -1,7 +1,7 @@
 """Data types of prompts, replies, and the results of checking a reply."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Final, Literal
 
 from judge.types.references import Reference
@@ -30,12 +30,7 @@ class Persona:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What the model is given.
-
-    `instructions` is the system message, `text` the user message; both are complete. `request`,
-    `references` and `personas` are what they were rendered from, for a model that quotes instead of
-    writing, and for the checks of the reply.
-    """
+    """What the model is given: a system message and a user message, and what they came from."""
 
     instructions: str
     text: str
@@ -54,10 +49,6 @@ class Prompt:
     """The numbers of pages that fit, but not clearly; only a model that judges may use them."""
 
 
-MAX_REPORTED = 10**9
-"""A higher token count of one reply is reduced to this."""
-
-
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens as the model counted them."""
@@ -74,7 +65,7 @@ class Usage:
     @classmethod
     def reported(cls, *counts: int | None) -> "Usage":
         """The counts that a service reports, clamped; they may be missing or nonsense."""
-        return cls(*(min(max(count or 0, 0), MAX_REPORTED) for count in counts))
+        return cls(*(min(max(count or 0, 0), 10**9) for count in counts))
 
     @property
     def total(self) -> int:
@@ -82,12 +73,8 @@ class Usage:
         return self.input_tokens + self.output_tokens + self.thinking_tokens
 
     def __add__(self, other: "Usage") -> "Usage":
-        return Usage(
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-            self.thinking_tokens + other.thinking_tokens,
-            self.cached_tokens + other.cached_tokens,
-        )
+        counts = zip(astuple(self), astuple(other), strict=True)
+        return Usage(*(one + more for one, more in counts))
 
 
 Thinking = Literal["minimal", "low", "medium", "high", "off", "model"]
@@ -115,11 +102,9 @@ MENDED_RULES = frozenset({"length", "quote"})
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """One broken rule in a reply.
+    """One broken rule in a reply: its stable name, its place, what was found, what was expected.
 
-    `rule` is a stable name for metrics; `field` is its place (`summary`, `personas.1.rationale`);
-    `value` is what was found, shortened; `expected` is the valid range in words. Only a hard
-    defect can lead to an error.
+    Only a hard defect can lead to an error.
     """
 
     rule: str

@@ -30,33 +30,24 @@ MESSAGES: Mapping[str, str] = {
     "too_long": "must have at most {max_length} entries",
     "string_type": "must be a text",
     "string_unicode": "must be text in UTF-8",
-    "tuple_type": "must be a list",
-    "list_type": "must be a list",
     "literal_error": "must be {expected}",
-    "model_type": "must be a JSON object",
-    "dict_type": "must be a JSON object",
-    "mapping_type": "must be a JSON object",
-    "dataclass_type": "must be a JSON object",
     "unexpected_keyword_argument": "is not known here",
     "json_invalid": "is not valid JSON: {error}",
-    "int_parsing": "must be a whole number",
-    "int_type": "must be a whole number",
-    "int_from_float": "must be a whole number",
-    "float_parsing": "must be a number",
-    "float_type": "must be a number",
     "finite_number": "must be a finite number",
     "int_parsing_size": "must be a smaller number",
-    "bool_parsing": "must be true or false",
-    "bool_type": "must be true or false",
     "greater_than": "must be more than {gt}",
     "greater_than_equal": "must be at least {ge}",
     "less_than_equal": "must be at most {le}",
-    "value_error": "{error}",
+    "value_error": "{error}",  # our own validators word it themselves
+    **dict.fromkeys(("tuple_type", "list_type"), "must be a list"),
+    **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "must be a whole number"),
+    **dict.fromkeys(("float_parsing", "float_type"), "must be a number"),
+    **dict.fromkeys(("bool_parsing", "bool_type"), "must be true or false"),
+    **dict.fromkeys(
+        ("model_type", "dict_type", "mapping_type", "dataclass_type"), "must be a JSON object"
+    ),
 }
-"""The message for each error type of pydantic that a field can have, without its subject.
-
-Our own validators (`value_error`) word the message themselves.
-"""
+"""What is wrong with a field, for each error type of pydantic that it can have."""
 
 
 class StrictModel(BaseModel):
@@ -101,10 +92,7 @@ def parse_fields(model: type[Model], fields: Mapping[str, Any]) -> Model:
 
 
 def parse_json(model: type[Model], text: str | bytes) -> Model:
-    """The JSON *text* parsed and validated as *model*; raises BadFields.
-
-    Unlike in `parse_fields`, a number or a boolean in quotation marks is an error.
-    """
+    """The JSON *text* validated as *model*, with no number in quotation marks; raises BadFields."""
     try:
         return _without_nul(model.model_validate_json(text, strict=True))
     except ValidationError as error:
@@ -112,10 +100,7 @@ def parse_json(model: type[Model], text: str | bytes) -> Model:
 
 
 def bad_fields_of(error: ValidationError, model: type[BaseModel] | None = None) -> BadFields:
-    """*error* as BadFields; it repeats the names of fields, but no other input.
-
-    With *model*, the error for an unknown field lists the known ones.
-    """
+    """*error* as BadFields, without any input; with *model* it lists the fields that are known."""
     details = error.errors(include_url=False, include_input=False)
     return BadFields([_field_error(detail, model) for detail in details[:MAX_ERRORS]])
 

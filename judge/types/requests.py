@@ -74,10 +74,7 @@ class JudgeRequest(StrictModel):
 
 
 def _texts(sent: Any) -> Iterator[str]:
-    """The texts of FOLLOW_UP: one, or a list of texts or of objects with texts.
-
-    Raises BadFields for another shape, so that nothing that was typed is lost.
-    """
+    """The texts of FOLLOW_UP; raises BadFields for a shape in which something would be lost."""
     entries = sent if isinstance(sent, list) else [] if sent is None else [sent]
     for entry in entries:
         is_object = isinstance(entry, dict) and isinstance(sent, list)
@@ -104,10 +101,7 @@ class DomainScore:
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """The domain chosen (or `default`), the ranking behind it, best first, and the score needed.
-
-    Nothing is needed where the request names its domain.
-    """
+    """The domain chosen (or `default`), the ranking behind it, and the score that was needed."""
 
     domain: str
     scores: tuple[DomainScore, ...]

@@ -13,10 +13,8 @@ ScopeKind = Literal["collection", "document", "folder", "tag", "modified"]
 class Clause:
     """One mention of a scope: `@kind:value,value`, or `-@kind:…` when `is_excluded`.
 
-    Its values are alternatives and ignore case. A folder is a posix path without slashes at its
-    ends; with `is_recursive` it includes all folders below it, and "" then is everything. Only
-    `modified` has bounds, in UTC: from `after` up to but not including `before`; a passage
-    whose time is unknown is in no range.
+    Its values are alternatives and ignore case. With `is_recursive` a folder includes those below
+    it, and "" then is everything. Only `modified` has bounds; `before` is outside of them.
     """
 
     kind: ScopeKind
@@ -29,10 +27,7 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """A bracket of a scope, `(… OR …)`: at least one of its scopes must match, or none if excluded.
-
-    It has at least two scopes unless it is excluded; none of them is EVERYWHERE.
-    """
+    """A bracket of a scope, `(… OR …)`: one of its scopes must match, or none if excluded."""
 
     scopes: tuple["Scope", ...]
     is_excluded: bool = False
@@ -75,29 +70,21 @@ class Viewer:
     sees_all: bool = False
 
     def sees(self, collection: str) -> bool:
-        """Whether *collection* is shared or owned by this viewer; case is ignored."""
-        owner = owner_of(collection)
-        return self.sees_all or not owner or owner == fold_name(self.name)
+        """Whether *collection* is shared, or `alice:notes` of Alice's own; case is ignored."""
+        owner, colon, _ = fold_name(collection).partition(":")
+        return self.sees_all or not colon or (owner.strip() or colon) == fold_name(self.name)
 
 
 OPERATOR = Viewer(sees_all=True)
 """For the command line, and for requests with an admin key."""
 
 
-def owner_of(collection: str) -> str:
-    """The owner of *collection* in lower case: `alice` for `alice:notes`; "" if it is shared."""
-    owner, colon, _ = fold_name(collection).partition(":")
-    return (owner.strip() or colon) if colon else ""
-
-
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
     """A parsed question; nothing in it is stemmed, since each engine stems as it indexed.
 
-    `words` are ranked by: lower case, in order, with repeats, without stop words (unless there is
-    nothing else). Each of `phrases` must occur, its words in sequence and compared by stem; none
-    of `excluded` (words or phrases) may. Document frequencies are counted within `idf_scope`, which
-    is no filter.
+    `words`, without stop words, are ranked by. Each of `phrases` must occur, compared by stem; none
+    of `excluded` may. Document frequencies are counted within `idf_scope`, which is no filter.
     """
 
     text: str
@@ -116,10 +103,9 @@ class SearchQuery:
 class Passage:
     """About 200 words of a document, with all fields that scopes, answers and citations need.
 
-    `collection` and `document_id` together identify the document (case ignored). `position`
-    counts from 0. `folder` is a posix path without slashes at its ends, "" at the root. Lines
-    count from 1, both ends included. `path` is the document's URL, or its path as it was given.
-    `content_hash` is that of the document.
+    `collection` and `document_id` together identify the document (case ignored). `position` counts
+    from 0, lines from 1. `folder` is a posix path without slashes at its ends. `path` is the
+    document's URL, or its path as it was given; `content_hash` is the document's.
     """
 
     document_id: str
@@ -140,21 +126,10 @@ class Passage:
 
     @property
     def id(self) -> str:
-        """Identifies this passage in the whole index."""
-        return passage_id(self.collection, self.document_id, self.position)
-
-
-def passage_id(collection: str, document_id: str, position: int) -> str:
-    """The id of the passage at *position*, such as `manuals/intro.md:3`."""
-    return f"{id_prefix(collection)}{document_id}:{position}"
-
-
-def id_prefix(collection: str) -> str:
-    """The prefix of the ids of all passages of *collection*.
-
-    Slashes in its name are percent-encoded, so that no other collection has the same ids.
-    """
-    return f"{collection.replace('%', '%25').replace('/', '%2F')}/"
+        """Identifies this passage in the whole index, such as `manuals/intro.md:3`."""
+        # Without slashes of its own, no other collection has the same ids.
+        collection = self.collection.replace("%", "%25").replace("/", "%2F")
+        return f"{collection}/{self.document_id}:{self.position}"
 
 
 def document_key(collection: str, document_id: str) -> str:
@@ -176,10 +151,7 @@ def folder_path(value: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class IndexedDocument:
-    """The record of an indexed document, so that it is indexed again only when it changed.
-
-    `mtime_ns` and `size_bytes` are those of the file when it was read; 0 without a file.
-    """
+    """The record of an indexed document, so that it is indexed again only when it changed."""
 
     id: str
     collection: str
@@ -195,8 +167,7 @@ class IndexedDocument:
 class FoundFile:
     """A file on disk that may be indexed; `location` is what to open.
 
-    `path` is its absolute path and `shown` the path as the person gave it, both printable;
-    `relative` is its path below the given folder.
+    `path` is absolute, `shown` as the person gave it, `relative` is below the given folder.
     """
 
     location: str
@@ -209,11 +180,7 @@ class FoundFile:
 
 @dataclass(frozen=True, slots=True)
 class FileScan:
-    """The files found at the given paths.
-
-    `problems` are pairs of a path that could not be read and the reason; `links` counts symbolic
-    links, which are not followed.
-    """
+    """The files found at the given paths, and the paths that could not be read, with the reason."""
 
     files: tuple[FoundFile, ...]
     problems: tuple[tuple[str, str], ...]
@@ -224,10 +191,7 @@ class FileScan:
 
 @dataclass(frozen=True, slots=True)
 class PdfText:
-    """The pages of a PDF as text, in order, and the title and date in its metadata.
-
-    `damaged` are the numbers of pages, from 1, that could not be read.
-    """
+    """The pages of a PDF as text, and the numbers, from 1, of those that could not be read."""
 
     pages: tuple[str, ...]
     title: str | None = None
@@ -237,10 +201,7 @@ class PdfText:
 
 @dataclass(frozen=True, slots=True)
 class DocumentWithPassages:
-    """A document to be indexed, with at least one passage, in order of position.
-
-    `warnings` are sentences on what of it could not be read.
-    """
+    """A document to be indexed, its passages, and sentences on what could not be read."""
 
     document: IndexedDocument
     passages: tuple[Passage, ...]
@@ -257,10 +218,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResults:
-    """One page of hits, best first, and the number of all matching passages.
-
-    `warnings` are sentences for the reader, such as that vectors were not searched.
-    """
+    """One page of hits, best first, and the number of all matching passages."""
 
     hits: tuple[Hit, ...] = ()
     total: int = 0

@@ -89,4 +89,4 @@ async def test_walls_leave_the_last_good_text_of_yesterday():
             assert (page.snippet.text, page.snippet.is_stale) == (read.text, True), case["name"]
             with pytest.raises(FetchError):
                 await retriever.refresh(request)
-            assert await retriever.cache.get_many([request.snippet_key]) == [None]
+            assert await retriever.cache.get_many([request.cache_key("snippet")]) == [None]

@@ -12,7 +12,7 @@ from redis.asyncio import Redis
 from judge.adapters.redis.connect import REPLY_TIMEOUT_S
 from judge.adapters.redis.shared import BACKOFF_S
 from judge.adapters.system_clock import SystemClock
-from judge.bootstrap.stores import Stores, open_stores
+from judge.bootstrap.library import Stores, open_stores
 from judge.library.extract.html_page import ReadPage
 from judge.library.pages.page_records import SnippetRequest
 from judge.library.pages.retriever import SnippetRetriever
@@ -51,7 +51,7 @@ def read_text(_url: str, body: bytes, *_: object, **__: object) -> ReadPage:
 @asynccontextmanager
 async def process(url: str, fetcher: ScriptedFetcher) -> AsyncIterator[Process]:
     clock, journal = SystemClock(), RecordingJournal()
-    stores = open_stores(Settings(_env_file=None, redis_url=url), clock, journal)
+    stores = open_stores(Settings(_env_file=None, REDIS_URL=url), clock, journal)
     retriever = SnippetRetriever(fetcher, stores.cache, stores.lock, clock, journal, read=read_text)
     try:
         yield Process(retriever, stores, journal)

@@ -11,7 +11,7 @@ from judge.adapters.memory.counters import MemoryRateLimiter
 from judge.adapters.redis.counters import RATE_PREFIX, RedisRateLimiter
 from judge.adapters.redis.shared import SharedRedis
 from judge.ports import RateLimiter
-from judge.types.limits import Allowance, RateLimit
+from judge.types.setting_values import Allowance, RateLimit
 from tests.contract.conftest import ALL, any_redis, opened
 from tests.fakes.clock import FakeClock
 

@@ -12,7 +12,7 @@ import pytest
 from judge.adapters.redis.connect import connect
 from judge.adapters.redis.shared import BACKOFF_S
 from judge.adapters.system_clock import SystemClock
-from judge.bootstrap.stores import Stores, open_stores, ping_redis
+from judge.bootstrap.library import Stores, open_stores, ping_redis
 from judge.errors import CacheUnavailable, ConfigurationError
 from judge.settings import Settings
 from tests.fakes.journal import RecordingJournal
@@ -64,7 +64,7 @@ class Load:
 
 
 def settings_for(url: str) -> Settings:
-    return Settings(_env_file=None, redis_url=url, rate_limit=f"{LIMIT}/hour")
+    return Settings(_env_file=None, REDIS_URL=url, JUDGE_RATE_LIMIT=f"{LIMIT}/hour")
 
 
 def stores_at(url: str) -> Stores:

@@ -2,17 +2,14 @@
 
 import re
 import runpy
-import shlex
 import subprocess
 import tomllib
 from pathlib import Path
 
-import click
 import pytest
 from pydantic import AliasChoices
 
 from judge.bootstrap.sources import compile_knowledge
-from judge.entrypoints.cli.main import judge
 from judge.library.sources.catalog import parse_sources
 from judge.settings import Settings
 
@@ -65,14 +62,6 @@ def test_every_documented_sources_file_is_valid():
     assert names == ["tenancy", "neighbours", "tenancy", "tenancy"]
 
 
-def test_every_documented_command_exists():
-    context = click.Context(judge)
-    known = set(judge.list_commands(context))
-    used = re.findall(r"^judge (\w+)", text_of("docs/configuration.md"), re.MULTILINE)
-    assert used
-    assert set(used) <= known
-
-
 def test_the_help_page_is_what_the_commands_print():
     page = runpy.run_path(str(ROOT / "scripts" / "generate_help.py"))["render"]()
     assert text_of("docs/help.md") == page, "run `make docs`"
@@ -104,27 +93,9 @@ def test_lock_files_satisfy_the_project_requirements():
     assert absent == "requirements.lock has nothing for no-such-thing: run `make lock`."
 
 
-@pytest.mark.parametrize("target", TARGETS)
-def test_make_has_each_documented_target(target):
+def test_make_lists_its_documented_targets():
     done = subprocess.run(
-        ["make", "--dry-run", target],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
-    assert done.stdout
-
-
-def test_make_lists_its_targets():
-    done = subprocess.run(
-        ["make", "--no-print-directory"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
+        ["make", "--no-print-directory"], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert [line.split()[0] for line in done.stdout.splitlines()] == ["help", *TARGETS]
 
@@ -139,18 +110,6 @@ def test_shell_scripts_are_valid(script):
 def test_ci_runs_the_tests_of_the_readme():
     assert re.search(r"^make test\b", text_of(".ci/run"), re.MULTILINE)
     assert (ROOT / ".ci" / "run").stat().st_mode & 0o111
-
-
-def copied() -> list[str]:
-    """What the Dockerfile copies from the repository."""
-    lines = re.findall(r"^COPY (?!--from)(.+)$", text_of("Dockerfile"), re.MULTILINE)
-    return [path for line in lines for path in shlex.split(line)[:-1]]
-
-
-def test_image_copies_existing_files_that_are_not_ignored():
-    allowed = re.findall(r"^!(.+)$", text_of(".dockerignore"), re.MULTILINE)
-    assert sorted(copied()) == sorted(allowed)
-    assert all((ROOT / path).exists() for path in copied())
 
 
 def test_image_uses_the_lock_file_an_own_user_and_a_health_check():

@@ -2,7 +2,6 @@
 
 import json
 import runpy
-import subprocess
 from pathlib import Path
 
 import httpx
@@ -19,27 +18,6 @@ GENERATOR = runpy.run_path(str(ROOT / "scripts" / "generate_api_docs.py"))
 
 def test_page_is_up_to_date():
     assert (ROOT / "docs" / "api.md").read_text() == GENERATOR["render"](), "run `make docs`"
-
-
-def test_make_docs_writes_the_page():
-    done = subprocess.run(
-        ["make", "--dry-run", "docs"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
-    assert "scripts/generate_api_docs.py" in done.stdout
-
-
-def test_the_page_names_every_operation_and_schema():
-    page = GENERATOR["render"]()
-    for path, item in document()["paths"].items():
-        for method in item:
-            assert f"### `{method.upper()} {path}`" in page
-    for name in document()["components"]["schemas"]:
-        assert f"### {name}\n" in page
 
 
 def test_the_page_shows_a_whole_reply_as_it_is_sent():
@@ -61,13 +39,6 @@ def test_page_documents_cors():
     assert [n for n in names if f"`{n.lower()}`" not in page and "mcp" not in n] == []
 
 
-def test_every_link_of_the_page_has_a_target():
-    page = GENERATOR["render"]()
-    anchors = {name.lower() for name in document()["components"]["schemas"]}
-    links = {link.partition(")")[0] for link in page.split("](#")[1:]}
-    assert links <= anchors
-
-
 def test_protected_operations_document_401_and_429():
     for path, item in document()["paths"].items():
         for operation in item.values():
@@ -75,46 +46,17 @@ def test_protected_operations_document_401_and_429():
                 assert {"400", "401", "429", "500"} <= operation["responses"].keys()
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "JudgeRequest",
-        "JudgeResult",
-        "PersonaVerdict",
-        "Reference",
-        "Citation",
-        "DomainScore",
-        "HelpLine",
-        "Excerpt",
-        "Usage",
-        "Timings",
-        "Versions",
-        "ProblemDetails",
-    ],
+JUDGEMENT = (
+    "JudgeRequest JudgeResult PersonaVerdict Reference Citation DomainScore HelpLine Excerpt Usage "
+    "Timings Versions ProblemDetails"
 )
-def test_every_field_of_a_judgement_is_explained(name):
-    schema = document()["components"]["schemas"][name]
-    assert schema["description"]
-    assert [field for field, one in schema["properties"].items() if "description" not in one] == []
 
 
-def reply(path: str, status: int, **content) -> httpx.Response:
-    request = httpx.Request("GET", f"http://judge.example{path}")
-    return httpx.Response(status, request=request, **content)
-
-
-@pytest.mark.parametrize(
-    ("answer", "complaint"),
-    [
-        (reply("/health/live", 418, json={}), "answers 418"),
-        (reply("/health/live", 200, text="ok"), "answers with text/plain"),
-        (reply("/health/live", 200, json={"status": "dead"}), "'ok' was expected"),
-        (reply("/no/such/path", 404, json={}), "answers with application/json"),
-    ],
-)
-def test_undocumented_reply_is_found(answer, complaint):
-    with pytest.raises(NotAsDocumented, match=complaint):
-        check_conformance(answer)
+def test_every_field_of_a_judgement_is_explained():
+    for name in JUDGEMENT.split():
+        schema = document()["components"]["schemas"][name]
+        assert schema["description"]
+        assert [f for f, one in schema["properties"].items() if "description" not in one] == []
 
 
 async def test_every_reply_in_the_tests_is_checked(tmp_path):

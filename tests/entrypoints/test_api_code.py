@@ -55,29 +55,12 @@ async def test_a_text_is_found(opened):
     assert (answer["source"], answer["freshness_state"]) == ("RAG_GRAPH", "FRESH")
 
 
-async def test_expressions_and_case_are_options(opened):
-    params = {"repo": "shop", "query": "^DEF (pay|price)", "regex": "true", "ignore_case": "true"}
-    async with opened() as client:
-        reply = await client.get("/search", params=params)
-    assert {item["file"] for item in reply.json()["items"]} == {"shop.py", "till.py"}
-
-
 async def test_a_ranked_expression_is_refused(opened):
     params = {"repo": "shop", "query": "pay", "regex": "true", "ranked": "true"}
     async with opened() as client:
         reply = await client.get("/search", params=params)
     assert (reply.status_code, reply.json()["type"]) == (400, "/problems/invalid-request")
     assert "leave out one" in reply.json()["detail"]
-
-
-async def test_uses_are_found(opened):
-    async with opened() as client:
-        params = {"repo": "shop", "symbol": "shop.total", "limit": 2}
-        reply = await client.get("/where-used", params=params)
-    answer = reply.json()
-    assert answer["resolved"] == "shop.total"
-    assert answer["items"][0]["kind"] == "definition"
-    assert (len(answer["items"]), answer["truncated"]) == (2, True)
 
 
 async def test_dependencies_are_followed_as_far_as_asked(opened):
@@ -125,19 +108,6 @@ async def test_unanswerable_question_is_a_problem(opened, path, params, status, 
     assert told in reply.json()["detail"]
 
 
-@pytest.mark.parametrize(
-    ("path", "params", "field"),
-    [
-        ("/search", {"query": "(", "regex": "true"}, "query"),
-        ("/lineage", {"symbol": "pay", "direction": "sideways"}, "direction"),
-    ],
-)
-async def test_problem_names_the_wrong_parameter(opened, path, params, field):
-    async with opened() as client:
-        reply = await client.get(path, params={"repo": "shop", **params})
-    assert [error["field"] for error in reply.json()["errors"]] == [field]
-
-
 async def test_ambiguous_name_lists_its_candidates(opened):
     async with opened() as client:
         reply = await client.get("/where-used", params={"symbol": "add"})
@@ -151,17 +121,3 @@ async def test_missing_graph_is_reported_without_its_path(opened, tmp_path):
     assert reply.status_code == 404
     assert "judge code build-graph" in reply.json()["detail"]
     assert str(tmp_path) not in reply.text
-
-
-async def test_without_keys_a_public_server_shows_no_code(opened):
-    async with opened(is_public=True) as client:
-        reply = await client.get("/search", params={"query": "x"})
-    assert reply.status_code == 403
-
-
-async def test_a_key_is_needed_when_keys_are_set(opened):
-    async with opened(JUDGE_API_KEYS="secret") as client:
-        refused = await client.get("/search", params={"query": "price"})
-        headers = {"authorization": "Bearer secret"}
-        let_in = await client.get("/search", params={"query": "price"}, headers=headers)
-    assert (refused.status_code, let_in.status_code) == (401, 200)

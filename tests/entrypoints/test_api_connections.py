@@ -72,32 +72,3 @@ async def test_neither_a_slow_body_nor_the_time_between_requests_is_limited():
             writer.write(b"b")
             assert (await reader.readuntil(b"ab")).startswith(b"HTTP/1.1 200")
             assert made[0].head_timer is None
-
-
-CHUNKED = b"POST / HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n"
-
-
-@pytest.mark.parametrize("is_ended", [False, True])
-async def test_chunk_extension_counts_as_head(is_ended: bool):
-    async with connected() as (reader, writer):
-        writer.write(CHUNKED + b"2;" + b"x" * 1_000_000 + b"\r\nab\r\n0\r\n\r\n" * is_ended)
-        with contextlib.suppress(ConnectionResetError):
-            assert b" 200 " not in await reader.read(100)
-
-
-async def stream(scope, receive, send) -> None:
-    """Send two pieces without saying how long they are."""
-    await send({"type": "http.response.start", "status": 200, "headers": []})
-    for piece in (b"one ", b"two"):
-        await send({"type": "http.response.body", "body": piece, "more_body": True})
-    await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-
-@pytest.mark.parametrize("version", [b"1.0", b"1.1"])
-async def test_only_clients_of_http_1_1_get_a_stream_in_chunks(version: bytes):
-    async with connected(app=stream) as (reader, writer):
-        writer.write(b"GET / HTTP/%s\r\nHost: here\r\nConnection: close\r\n\r\n" % version)
-        head, _, body = (await reader.read()).partition(b"\r\n\r\n")
-    is_chunked = b"transfer-encoding: chunked" in head.lower()
-    assert is_chunked == (version == b"1.1")
-    assert body == (b"4\r\none \r\n3\r\ntwo\r\n0\r\n\r\n" if is_chunked else b"one two")

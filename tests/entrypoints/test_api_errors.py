@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from judge import errors
 from judge.entrypoints.api import request_body
-from judge.entrypoints.api.middleware import RequestMiddleware
 from judge.entrypoints.api.problem_responses import (
     ClientLeft,
     RequestRefused,
@@ -24,7 +23,6 @@ from judge.types.replies import Defect, ModelReply, Prompt
 from judge.types.request_fields import BadFields, parse_json
 from judge.types.requests import JudgeRequest
 from tests.entrypoints.api_bench import DISPUTE
-from tests.fakes.journal import RecordingJournal
 
 JSON = {"content-type": "application/json"}
 MEMBERS = {"type", "title", "status", "detail", "instance", "error"}
@@ -229,29 +227,6 @@ def test_no_bytes_cause_an_internal_error(body):
     assert caught.value.errors
 
 
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=30),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
-    max_leaves=6,
-)
-
-
-@given(
-    body=st.dictionaries(
-        st.sampled_from(["context", "query", "domain", "scope"]) | st.text(max_size=10), VALUES
-    )
-)
-def test_any_json_is_a_request_or_a_list_of_errors(body):
-    try:
-        asked = parse_json(JudgeRequest, json.dumps(body).encode())
-    except BadFields as error:
-        wrong = error.errors
-    else:
-        wrong = ()
-        assert 10 <= len(asked.context) <= 8000
-    assert all(one.field and one.message for one in wrong)
-
-
 DEFECT = Defect("citation", "summary", "[7]", "a number from 1 to 2", is_hard=True)
 
 
@@ -283,13 +258,6 @@ def test_each_error_has_its_status_and_type(error, status, slug):
     assert as_body(problem, path="/x y", request_id="1")["instance"] == "/x%20y"
 
 
-def test_defects_of_a_problem_say_which_attempt():
-    problem = problem_of(errors.InvalidReply([DEFECT], [DEFECT, DEFECT]))
-    assert problem.members["attempts"] == 2
-    assert [defect["attempt"] for defect in problem.members["defects"]] == [1, 2, 2]
-    assert "[7]" not in str(problem)
-
-
 def test_every_retryable_problem_has_retry_after():
     again = [errors.ModelUnavailable("no", 0.2), errors.BudgetSpent("no", 61.5)]
     waits = [problem_of(error).headers["Retry-After"] for error in again]
@@ -304,22 +272,3 @@ async def test_each_problem_type_links_to_its_documentation(opened):
             assert reply.status_code == 200
             assert reply.headers["content-type"].startswith("text/html")
             assert kind.title.replace("'", "&#x27;") in reply.text
-
-
-async def through_front(app, journal: RecordingJournal) -> httpx.Response:
-    transport = httpx.ASGITransport(app=RequestMiddleware(app, journal), raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://judge.example") as client:
-        return await client.get("/health/live")
-
-
-async def test_failure_after_the_head_is_noted():
-    journal = RecordingJournal()
-    assert (await through_front(_fail_late, journal)).status_code == 200
-    assert journal.fields_of("http.error")[0]["error"] == "ConnectionError"
-    assert journal.fields_of("http.request")[0]["status"] == 200
-
-
-async def _fail_late(scope, receive, send):
-    await send({"type": "http.response.start", "status": 200, "headers": []})
-    await send({"type": "http.response.body", "body": b"", "more_body": False})
-    raise ConnectionError

@@ -13,14 +13,6 @@ FILES = files_in("playground")
 NAMES = sorted(FILES)
 
 
-async def test_the_page_is_at_the_root(opened):
-    async with opened() as bench:
-        reply = await bench.client.get("/")
-    assert reply.status_code == 200
-    assert reply.headers["content-type"] == "text/html; charset=utf-8"
-    assert "<h1" in reply.text
-
-
 async def test_every_file_has_its_media_type(opened):
     types = {
         "html": "text/html; charset=utf-8",
@@ -94,11 +86,3 @@ def test_files_name_only_one_another_and_store_nothing_but_the_key():
         if name.endswith(".js"):
             assert re.findall(forbidden, text) == []
             assert name == "session.js" or "sessionStorage" not in text
-
-
-async def test_page_needs_no_key_and_supports_head(opened):
-    async with opened() as bench:
-        head = await bench.client.head("/")
-        got = await bench.client.get("/")
-    assert (head.status_code, head.content) == (200, b"")
-    assert head.headers["content-length"] == got.headers["content-length"]

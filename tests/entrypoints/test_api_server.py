@@ -9,25 +9,23 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
-from redis.asyncio import Redis
 
 from judge.adapters.journal import Journals
 from judge.adapters.metrics import Metrics
 from judge.entrypoints.api.app import create_app
-from judge.entrypoints.api.server import _listening, _shared_folder, serve
+from judge.entrypoints.api.server import serve
 from judge.errors import ConfigurationError
 from judge.settings import Settings
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
 from tests.entrypoints.running_server import RunningServer, World, open_world, wait_until
 from tests.fakes.gemini import slow
 from tests.fakes.journal import RecordingJournal
-from tests.fakes.redis_server import RedisServer, free_port, running_redis
+from tests.fakes.redis_server import free_port, running_redis
 from tests.fakes.waiting import until
 
 pytestmark = pytest.mark.process
@@ -179,12 +177,6 @@ def test_several_workers_without_redis_are_refused(world):
         serve(settings, host="127.0.0.1", port=0, workers=2)
 
 
-def test_missing_key_is_reported_before_starting(world):
-    settings = Settings(_env_file=None, JUDGE_SOURCES=str(world.directory / "sources.toml"))
-    with pytest.raises(ConfigurationError, match="GEMINI_API_KEY"):
-        serve(settings, host="127.0.0.1", port=0, workers=1)
-
-
 @pytest.mark.parametrize("stderr", ["<&- >&- 2>&-", "2>/dev/full"])
 def test_server_works_if_its_log_cannot_be_written(world, stderr):
     port = free_port()
@@ -220,35 +212,8 @@ def test_port_in_use_is_named(world):
             serve(settings, host="127.0.0.1", port=port, workers=1)
 
 
-@pytest.mark.parametrize("host", ["203.0.113.7", "a" * 70])
-def test_unavailable_address_is_named(host):
-    with (
-        pytest.raises(ConfigurationError, match=f"Cannot listen on {host} port 8000"),
-        _listening(host, 8000),
-    ):
-        pytest.fail("it must not listen")
-
-
-async def test_failed_startup_is_noted_with_its_reason(tmp_path, capsys):
-    settings = Settings(_env_file=None, JUDGE_SOURCES=str(tmp_path / "none.toml"))
-    with pytest.raises(ExceptionGroup):
-        async with create_app(settings).lifespan():
-            pytest.fail("it must not start")
-    assert "server.start_failed" in capsys.readouterr().err
-
-
-async def _make_read_only(redis: RedisServer) -> None:
-    async with Redis.from_url(redis.url) as client:
-        await client.replicaof("127.0.0.1", "1")
-
-
-async def _kill(redis: RedisServer) -> None:
-    redis.kill()
-
-
 @pytest.mark.real_redis
-@pytest.mark.parametrize("harm", [_kill, _make_read_only])
-async def test_lost_redis_is_reported_without_any_requests(world, harm):
+async def test_lost_redis_is_reported_without_any_requests(world):
     with running_redis() as redis:
         settings = Settings(
             _env_file=None,
@@ -266,7 +231,7 @@ async def test_lost_redis_is_reported_without_any_requests(world, harm):
             before = await client.get("/health/ready")
             # Reading ahead fails for both pages; after that nothing is written for a while.
             await until(lambda: recorded.events.count("snippet.fetch_failed") == 2)
-            await harm(redis)
+            redis.kill()
             after = await client.get("/health/ready")
             shown = await client.get("/metrics")
     assert (before.status_code, before.json()["degraded"]) == (200, [])
@@ -284,12 +249,6 @@ def test_every_line_of_the_log_is_json_the_listening_address_too(world, host):
         assert server.stop() == 0
     assert "Traceback" not in server.stderr
     assert ("answer 403 until JUDGE_API_KEYS" in server.stderr) == (host == "0.0.0.0")
-
-
-def test_several_workers_without_a_temporary_folder_are_refused(monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", "/nowhere/at/all")
-    with pytest.raises(ConfigurationError, match="TMPDIR"), _shared_folder(2):
-        pytest.fail("there is no folder")
 
 
 @pytest.mark.parametrize("path", ["/health/live", "/"])

@@ -2,16 +2,14 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
 
 import jsonschema
 import pytest
 
 from judge.entrypoints.api.app import openapi_document
 from judge.entrypoints.api.routes.judge_stream import HEARTBEAT_S
-from judge.errors import BudgetSpent, ContentBlocked, DeadlineExceeded, ModelUnavailable
+from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
 from judge.ports import OnText, ignore_text
 from judge.types.replies import ModelReply, Prompt
 from tests.entrypoints.api_bench import (
@@ -26,7 +24,6 @@ from tests.fakes.waiting import until
 
 DOCUMENT = openapi_document()
 STREAM = "/api/judge/stream"
-ORIGIN = "https://app.example"
 
 
 async def events_of(bench, dispute=DISPUTE, **options) -> EventStream:
@@ -151,24 +148,6 @@ async def test_refusal_before_the_stream_is_an_ordinary_problem(opened):
             assert streamed.status_code == plain.status_code >= 400
             assert streamed.headers["content-type"] == "application/problem+json"
             assert streamed.json() == plain.json() | {"instance": STREAM}
-    assert bench.model.calls == []
-
-
-def admitted_by(bench, admit: Callable[[], Awaitable[None]]) -> None:
-    """Make *admit* decide whether a judgement is admitted."""
-    pipeline = replace(bench.services.pipeline, check_budget=admit)
-    bench.app.state.services = replace(bench.services, pipeline=pipeline)
-
-
-async def test_spent_budget_is_an_ordinary_problem(opened):
-    async def refuse():
-        raise BudgetSpent("Nothing is left for today.", 60)
-
-    async with opened() as bench:
-        admitted_by(bench, refuse)
-        reply = await bench.client.post(STREAM, json=DISPUTE)
-    assert (reply.status_code, reply.json()["type"]) == (503, "/problems/budget-spent")
-    assert reply.headers["retry-after"] == "60"
     assert bench.model.calls == []
 
 
@@ -310,12 +289,3 @@ async def test_disconnecting_before_the_first_event_is_not_an_internal_error(ope
 
 async def caller_gone():
     return {"type": "http.disconnect"}
-
-
-async def test_broken_connection_ends_the_judgement(opened):
-    model, caller = HeldModel(), Caller()
-    async with opened(model, heartbeat_s=0.01) as bench, calling(bench, caller) as serving:
-        await model.started.wait()
-        caller.is_broken = True
-        await serving
-    assert model.cancelled.is_set()

@@ -3,22 +3,18 @@
 import io
 import json
 import sys
-from dataclasses import replace
 from functools import partial
 
 import pytest
 
 from judge.citations.check import AnswerSource, check_answer
 from judge.entrypoints.check_requests import MAX_ANSWER, MAX_BYTES
-from judge.library.search.service import DocumentSearch
 from judge.settings import Settings
 from tests.entrypoints.api_bench import PARAGRAPH, REPAIRS_URL, open_bench
 from tests.entrypoints.command_line import CommandLine
 from tests.entrypoints.mcp_bench import open_mcp_bench, text_of
 from tests.entrypoints.running_server import World
-from tests.fakes.clock import FakeClock
 from tests.fakes.passages import document
-from tests.fakes.search_index import FakeIndex
 
 LEASE = "The landlord repairs the boiler within a week of being told."
 DEPOSIT = "The deposit is returned within ten days of the end of the tenancy."
@@ -115,25 +111,6 @@ def test_uncheckable_input_is_exit_2(arguments, words, cli, tmp_path):
     assert words in told.err
 
 
-def test_closed_or_unreadable_stdin_is_exit_2(cli, tmp_path, monkeypatch):
-    monkeypatch.setattr(sys, "stdin", None)
-    told = cli("check", "-", "lease.md")
-    assert (told.code, told.out) == (2, "")
-    assert told.err.startswith("judge: Standard input is closed. ")
-    with (tmp_path / "written").open("w") as written:
-        monkeypatch.setattr(sys, "stdin", written)
-        told = cli("check", "-", "lease.md")
-    assert (told.code, told.out) == (2, "")
-    assert told.err.startswith("judge: Standard input cannot be read: not readable. ")
-
-
-def test_a_source_may_have_any_name(cli, tmp_path):
-    (tmp_path / "lease\udcff.md").write_text(LEASE)
-    told = cli("check", "lease\udcff.md", "lease\udcff.md", "--json")
-    assert (told.code, told.err) == (1, "")
-    assert json.loads(told.out)["sources"][0]["title"] == "lease?.md"
-
-
 def test_command_reads_only_approved_pages(cli, world: World, monkeypatch):
     for name, value in world.environment.items():
         monkeypatch.setenv(name, value)
@@ -213,16 +190,6 @@ async def test_passages_need_the_access_of_search_and_texts_do_not(opened):
         assert (await post(bench)).status_code == 401
 
 
-async def test_passage_of_an_unavailable_index_is_503(opened):
-    index = FakeIndex()
-    index.is_down = True
-    async with opened() as bench:
-        services = bench.app.state.services
-        corpus = replace(services.corpus, search=DocumentSearch(index, index, FakeClock()))
-        bench.app.state.services = replace(services, corpus=corpus)
-        assert (await post(bench, sources=[{"passage": "own/lease:0"}])).status_code == 503
-
-
 async def test_passage_can_be_a_source(tmp_path):
     lease = document(LEASE, id="lease", collection="own", title="The lease")
     async with open_mcp_bench(tmp_path, documents=(lease,)) as door, door.client() as client:
@@ -237,12 +204,3 @@ async def test_passage_can_be_a_source(tmp_path):
     assert (found["verdict"], found["sources"][0]["title"]) == ("supported", "The lease")
     assert unknown.is_error
     assert "sources.0.passage is no passage of the index" in text_of(unknown)
-
-
-async def test_long_source_is_cut_in_the_reply_of_the_tool(tmp_path):
-    sources = [{"text": LEASE}, {"text": "x " * 40_000}]
-    fields = {"answer": ANSWERS["supported"], "sources": sources}
-    async with open_mcp_bench(tmp_path) as door, door.client() as client:
-        found = (await client.call_tool("check_citations", fields)).structured_content
-    assert (len(found["marks"]), len(found["sources"])) == (1, 1)
-    assert (found["verdict"], found["truncated"]) == ("supported", True)

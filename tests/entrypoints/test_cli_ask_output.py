@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.entrypoints.cli.ask import VerdictLayout
+from judge.entrypoints.cli.output import Terminal
 from judge.entrypoints.cli.plain_text import one_line
 from judge.types.references import Reference
 from judge.types.replies import VERDICT_SENTENCES, Citation, PersonaVerdict, Usage
@@ -87,8 +88,10 @@ Domain: tenancy (landlord, boiler). Evidence: grounded. Model: a-model.
 Attempts: 1. Time: 1.5 s."""
 
 
-def shown(width=80, is_coloured=False, **changes) -> str:
-    return "\n\n".join(VerdictLayout(width, is_coloured).parts(replace(RESULT, **changes)))
+def shown(width=80, is_styled=False, **changes) -> str:
+    return "\n\n".join(
+        VerdictLayout(Terminal(width, is_styled=is_styled)).parts(replace(RESULT, **changes))
+    )
 
 
 def with_reference(**changes) -> str:
@@ -159,7 +162,7 @@ def test_agreement_with_both_sides_is_warned_of_above_the_verdict():
 
 
 def test_headings_are_bold_only_where_colour_is_wanted():
-    assert "\x1b[1mVerdict\x1b[0m" in shown(is_coloured=True)
+    assert "\x1b[1mVerdict\x1b[0m" in shown(is_styled=True)
     assert "\x1b" not in shown()
 
 

@@ -126,7 +126,9 @@ async def test_local_ollama_is_found_with_the_setting_to_use_it():
 
 async def test_no_ollama_or_one_in_use_is_no_finding():
     with ChatServer.in_thread() as fake:
-        used = Settings(_env_file=None, model="openai:tiny", openai_base_url=fake.base_url)
+        used = Settings(
+            _env_file=None, JUDGE_MODEL="openai:tiny", JUDGE_OPENAI_BASE_URL=fake.base_url
+        )
         assert await check_ollama(used, fake.base_url) == []
     assert await check_ollama(Settings(_env_file=None), fake.base_url) == []
 

@@ -138,9 +138,9 @@ def test_documents_without_vectors_get_keyword_search_and_a_warning(cli, monkeyp
 
 
 async def test_a_key_alone_opens_no_embedder_for_the_embedded_index(tmp_path):
-    keys = {"gemini_api_key": "g", "cohere_api_key": "c", "data_dir": str(tmp_path)}
+    keys = {"GEMINI_API_KEY": "g", "COHERE_API_KEY": "c", "JUDGE_DATA_DIR": str(tmp_path)}
     for embedder, opened in ((None, False), ("none", False), ("gemini", True), ("cohere", True)):
-        settings = Settings(_env_file=None, embedder=embedder, **keys)
+        settings = Settings(_env_file=None, JUDGE_EMBEDDER=embedder, **keys)
         async with open_search(settings, RecordingJournal()) as corpus:
             assert (corpus.vectors is not None) == opened
 

@@ -235,11 +235,6 @@ def test_the_command_runs_as_another_user_and_finds_its_files(image):
     assert {path.name for path in (image.folder / "app").iterdir()} == {"config"}
 
 
-def test_packages_are_installed_by_their_hashes():
-    installs = [line for line in instructions() if re.match(r"RUN uv pip (sync|install)", line)]
-    assert ["--require-hashes" in line or "--no-deps ." in line for line in installs] == [True] * 2
-
-
 def test_without_a_key_it_says_what_is_missing_and_ends(image):
     code, _, errors = image.ended(*image.serve)
     assert code == 2

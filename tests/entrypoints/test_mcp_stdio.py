@@ -1,8 +1,6 @@
 """`judge mcp` on stdin and stdout: the official client starts it, and nothing else is on stdout."""
 
-import asyncio
 import json
-import shutil
 import signal
 import subprocess
 import sys
@@ -11,15 +9,11 @@ from pathlib import Path
 import pytest
 from mcp import Client, StdioServerParameters
 
-from judge.entrypoints.mcp.results import MAX_BYTES, size_of
 from judge.entrypoints.mcp.tools import TOOLS
-from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
+from tests.entrypoints.api_bench import DISPUTE
 from tests.entrypoints.mcp_bench import MODES, write_repository
 from tests.entrypoints.running_server import World, open_world
-from tests.fakes.gemini import slow
-from tests.fakes.waiting import until
 
-SHARED = Path(__file__).parents[3] / "shared" / "cases" / "documents" / "files"
 NOISY = """
 import asyncio, os, sys
 from contextlib import asynccontextmanager
@@ -113,58 +107,12 @@ async def test_official_client_starts_and_uses_it(world, tmp_path, mode):
     assert "boiler" not in errors.read_text()
 
 
-@pytest.mark.parametrize("mode", MODES)
-async def test_long_call_reports_progress_and_can_be_cancelled(world, tmp_path, mode):
-    steps: list[str | None] = []
-
-    async def hear(progress: float, total: float | None, message: str | None) -> None:
-        steps.append(message)
-
-    world.gemini.seen.clear()
-    world.gemini.abandoned.clear()
-    world.gemini.script(slow(GOOD_REPLY, 15.0))
-    errors = tmp_path / "stderr"
-    async with Client(command(world, errors=errors), mode=mode, read_timeout_seconds=60) as client:
-        judging = asyncio.create_task(
-            client.call_tool("judge_dispute", DISPUTE, progress_callback=hear)
-        )
-        await until(lambda: "Asking the model." in steps and bool(world.gemini.seen))
-        judging.cancel()
-        await asyncio.wait([judging])
-        await until(world.gemini.abandoned.is_set)
-        listed = await client.call_tool("list_collections", {})
-    assert not listed.is_error
-    assert '"outcome":"cancelled"' in errors.read_text()
-
-
 async def test_a_client_that_reads_only_text_is_served(world, tmp_path):
     server = command(world, "--no-structured", errors=tmp_path / "stderr")
     async with Client(server, read_timeout_seconds=60) as client:
         code = await client.call_tool("where_used", {"symbol": "total"})
     assert code.structured_content is None
     assert len(json.loads(code.content[0].text)["items"]) > 1
-
-
-@pytest.mark.skipif(not SHARED.exists(), reason="needs the shared cases")
-async def test_assistants_get_whole_passages_within_the_cap(world, tmp_path):
-    shutil.copytree(SHARED, tmp_path / "files")
-    server = command(world, errors=tmp_path / "stderr", JUDGE_DATA_DIR=str(tmp_path / "data"))
-    await asyncio.to_thread(index, tmp_path / "files", ".", environment=server.env)
-    asked = {"query": "bench", "context": "@document:words/british.md"}
-    async with Client(server, read_timeout_seconds=60) as client:
-        bench = await client.call_tool("search_documents", asked)
-        nowhere = {**asked, "context": "@collection:nowhere"}
-        failed = await client.call_tool("search_documents", nowhere)
-        long = await client.call_tool("search_documents", {"query": "meter", "limit": 50})
-        code = await client.call_tool("code_context", {"symbol": "pay"})
-    assert "the licence is by the door" in bench.content[0].text
-    told = json.loads(failed.content[-1].text)
-    assert {name: told[name] for name in nowhere} == nowhere
-    assert "no collection 'nowhere'" in told["error"]
-    assert len(long.content[0].text) + size_of(long.structured_content) <= MAX_BYTES
-    assert long.structured_content["truncated"] is True
-    assert "return total()" in code.content[0].text
-    assert "def total():" in code.content[0].text
 
 
 def start(world: World, *arguments: str) -> subprocess.Popen[str]:
@@ -247,19 +195,3 @@ def test_closed_stream_is_reported_on_stderr(world, closed):
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("judge: stdin or stdout is closed")
-
-
-def test_missing_setting_is_reported_on_stderr(world):
-    environment = {k: v for k, v in world.environment.items() if k != "GEMINI_API_KEY"}
-    done = subprocess.run(
-        [sys.executable, "-m", "judge", "mcp"],
-        cwd=world.directory,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "Set GEMINI_API_KEY" in done.stderr

@@ -8,18 +8,14 @@ from functools import partial
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from judge.bootstrap.code_roots import open_roots
-from judge.errors import ContentBlocked
 from judge.library.search.service import DocumentSearch
-from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY, PARAGRAPH
+from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY
 from tests.entrypoints.mcp_bench import (
-    CODE,
     MODES,
     McpBench,
     OpenMcpBench,
     open_mcp_bench,
     text_of,
-    write_repository,
 )
 from tests.fakes.model import ScriptedModel
 from tests.fakes.search_index import FakeIndex
@@ -94,20 +90,6 @@ async def test_the_tools_are_those_of_the_contract(opened):
     assert tools[-1].input_schema["properties"]["sources"]["items"]["type"] == "object"
 
 
-async def test_a_dispute_is_judged(opened, mode):
-    async with opened(ScriptedModel(GOOD_REPLY)) as mcp_server, mcp_server.client(mode) as client:
-        result = await client.call_tool("judge_dispute", DISPUTE)
-    verdict = result.structured_content
-    assert not result.is_error
-    assert json.loads(text_of(result)) == verdict
-    assert [persona["name"] for persona in verdict["personas"]] == ["Therapist", "Analyst", "Coach"]
-    assert verdict["references"][0]["text"] == PARAGRAPH
-    assert verdict["references"][0]["fetched_at"].endswith("Z")
-    assert verdict["evidence"] == "grounded"
-    [judged] = mcp_server.recorded.fields_of("judgement.finished")
-    assert judged["domain"] == "tenancy"
-
-
 async def test_passages_are_found_in_the_shape_of_the_contract(opened):
     arguments = {"query": "lidar distance", "context": "@collection:robots", "limit": 1}
     async with opened() as mcp_server, mcp_server.client() as client:
@@ -160,28 +142,6 @@ async def test_passage_outside_the_scope_is_not_fetched(opened):
             assert result.is_error
             assert text_of(result).startswith(words)
             assert "replaced" not in result.model_dump_json()
-
-
-async def test_collections_are_listed(opened):
-    async with opened() as mcp_server, mcp_server.client() as client:
-        result = await client.call_tool("list_collections", {})
-    listed = result.structured_content
-    assert listed["collections"] == [
-        {"name": "minutes", "documents": 1, "passages": 1},
-        {"name": "robots", "documents": 5, "passages": 15},
-    ]
-    assert (listed["total"], listed["truncated"]) == (2, False)
-
-
-async def test_uses_are_found_and_followed(opened):
-    async with opened() as mcp_server, mcp_server.client() as client:
-        uses = await client.call_tool("where_used", {"symbol": "total"})
-        feeds = await client.call_tool("lineage", {"symbol": "pay", "direction": "upstream"})
-    assert {item["file"] for item in uses.structured_content["items"]} == {"shop.py", "till.py"}
-    assert [item["symbol"] for item in feeds.structured_content["items"]] == [
-        "shop.total",
-        "shop.price",
-    ]
 
 
 UNANSWERABLE = [
@@ -253,17 +213,6 @@ async def test_arguments_are_taken_as_they_were_meant(opened):
             assert {**found, "search_time": 0} == {**wanted, "search_time": 0}
 
 
-async def test_blocked_dispute_has_help_lines(opened):
-    async with (
-        opened(ScriptedModel(ContentBlocked("SAFETY"))) as mcp_server,
-        mcp_server.client() as client,
-    ):
-        result = await client.call_tool("judge_dispute", DISPUTE)
-    assert result.is_error
-    assert members_of(result)["help"][0]["phone"] == "116 000"
-    assert DISPUTE["context"] not in result.model_dump_json()
-
-
 async def test_internal_error_shows_no_details(opened):
     model = ScriptedModel(ZeroDivisionError("my boiler"))
     async with opened(model) as mcp_server, mcp_server.client() as client:
@@ -298,30 +247,6 @@ async def test_unavailable_index_is_reported(opened):
                 await client.get_prompt("contextual_search")
     assert result.is_error
     assert "index is down" in text_of(result)
-
-
-async def test_several_repositories_need_the_repository_argument(opened, tmp_path):
-    shed = await asyncio.to_thread(write_repository, tmp_path / "shed", {"a.py": "price = 2\n"})
-    shop = await asyncio.to_thread(write_repository, tmp_path / "shop", CODE)
-    roots = open_roots([f"shop={shop}", f"shed={shed}"])
-    async with opened(roots=roots) as mcp_server, mcp_server.client() as client:
-        unnamed = await client.call_tool("search_code", {"query": "price"})
-        named = await client.call_tool("search_code", {"query": "price", "repo": "shed"})
-        instructions = client.instructions
-    assert "name one of: shop, shed" in text_of(unnamed)
-    assert [item["file"] for item in named.structured_content["items"]] == ["a.py"]
-    assert instructions.endswith("Repositories: shop, shed.")
-
-
-async def test_unknown_names_are_errors(opened):
-    async with opened() as mcp_server, mcp_server.client() as client:
-        result = await client.call_tool("judge", DISPUTE)
-        with pytest.raises(MCPError):
-            await client.get_prompt("search")
-        with pytest.raises(MCPError):
-            await client.read_resource("judge://secrets")
-    assert result.is_error
-    assert text_of(result) == "Unknown tool: judge"
 
 
 async def test_judgement_reports_its_steps_without_text_of_the_dispute(opened, mode):

@@ -17,7 +17,6 @@ from tests.entrypoints.api_bench import (
     PARAGRAPH,
     REPAIRS_URL,
 )
-from tests.fakes.gemini import verdict_for
 from tests.fakes.model import ScriptedModel
 
 
@@ -116,20 +115,6 @@ async def test_answers_of_another_shape_or_length_are_refused(opened: Callable, 
             assert error["field"] in {"followUpResponses", "context"}
 
 
-async def test_other_spellings_of_the_extra_field_are_refused(opened: Callable):
-    async with opened() as bench:
-        reply = await bench.client.post("/api/judge", json={**DISPUTE, "followupresponses": []})
-    assert reply.status_code == 400
-
-
-async def test_a_dispute_without_a_domain_has_an_empty_list_of_links(opened: Callable):
-    async with opened(ScriptedModel(json.dumps(verdict_for("nothing to cite")))) as bench:
-        screen = await old_frontend(
-            bench.client, context="We argue about the washing-up.", query="Who is right here?"
-        )
-    assert screen.links == []
-
-
 @pytest.mark.parametrize(
     ("script", "status"),
     [
@@ -144,9 +129,3 @@ async def test_error_is_shown(opened: Callable, script, status):
     async with opened(ScriptedModel(*script)) as bench:
         with pytest.raises(OldError, match=rf"^\S.* \({status}\)$"):
             await old_frontend(bench.client, **DISPUTE)
-
-
-async def test_wrong_fields_are_shown(opened: Callable):
-    async with opened() as bench:
-        with pytest.raises(OldError, match=r"query must have at least 5 characters.* \(400\)$"):
-            await old_frontend(bench.client, context=DISPUTE["context"], query="why")

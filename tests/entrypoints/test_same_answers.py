@@ -115,7 +115,6 @@ def code(name: str, tool: str, fails_with: str = "", exit_code: int = 1, **field
 
 QUESTIONS = {
     "a dispute": judging(),
-    "a dispute of a named domain": judging(domain="default"),
     "a dispute with a scope": judging(scope="@collection:leases"),
     "a reply that is mended": judging((BAD_REPLY,)),
     "a dispute heard from both sides": judging(
@@ -124,40 +123,27 @@ QUESTIONS = {
     "both told that they are right": judging(
         (RIGHT_REPLY, RETOLD_REPLY, RIGHT_REPLY), hear_other_side=True
     ),
-    "an other side that is refused": judging((GOOD_REPLY, blocked("SAFETY")), hear_other_side=True),
     "an unknown domain": judging(fails_with="unknown-domain", domain="magic"),
     "a dispute in an unknown collection": judging(fails_with="bad-scope", scope="@collection:x"),
-    "a dispute in a scope of no kind": judging(fails_with="bad-scope", scope="leases"),
     "a refusal of the model": judging((blocked("SAFETY"),), fails_with="content-blocked"),
     "two defective replies": judging((BAD_REPLY, BAD_REPLY), fails_with="invalid-reply"),
     "a search everywhere": search("boiler"),
     "a search in a collection": search("boiler", "@collection:Leases"),
-    "a search in two collections": search("boiler", "@collection:leases,manuals"),
-    "a search by tag": search("boiler", "@tag:signed"),
-    "a search with mentions in the query": search("boiler @collection:manuals"),
     "a search by a scope in either place": search("boiler -@collection:leases", "@modified:today"),
     "a search that excludes": search("boiler", "-@tag:signed"),
     "brackets": search("boiler", "(@collection:manuals OR @tag:signed) -@document:lease.md"),
-    "brackets in the query": search("boiler -(@tag:signed @folder:/) (@collection:leases OR @*)"),
     "a bracket that is open": search("x (@tag:a OR @tag:b", fails_with="bad-scope"),
-    "an OR without an end": search("x", "@tag:a OR", fails_with="bad-scope"),
-    "brackets without end": search("x", "(" * 50 + "@tag:a" + ")" * 50, fails_with="bad-scope"),
     "a search by document": search("deposit", "@document:lease.md"),
-    "a search for a phrase": search('"ten days" -boiler'),
     "a scope that empties the answer": search("deposit", "@collection:manuals"),
     "a tag that nothing has": search("boiler", "@tag:nothing"),
     "nothing relevant": search("quantum cooking techniques"),
     "an unknown collection": search("boiler", "@collection:lease", fails_with="bad-scope"),
-    "an unknown kind": search("boiler", "@tga:x", fails_with="bad-scope"),
     "an empty value": search("boiler @tag:", fails_with="bad-scope"),
-    "a quotation mark that is open": search("x", '@tag:"a b', fails_with="bad-scope"),
     "a context that is no scope": search("boiler", "leases", fails_with="bad-scope"),
     "nothing but a mention": search("@tag:signed", fails_with="invalid-request"),
     "a text in the code": code("search", "search_code", query="price()", limit=5),
     "uses of a symbol": code("where-used", "where_used", symbol="total"),
-    "some of the uses": code("where-used", "where_used", symbol="total", limit=1),
     "what a symbol needs": code("lineage", "lineage", symbol="pay", direction="upstream"),
-    "what needs a symbol": code("lineage", "lineage", symbol="price", depth=1, max_results=3),
     "an unknown symbol": code("where-used", "where_used", "not-found", symbol="nobody"),
     "an ambiguous symbol": code("lineage", "lineage", "ambiguous", symbol="add"),
     "an unknown direction": code(
@@ -272,13 +258,6 @@ def stable(value: Any) -> Any:
     return [stable(item) for item in value] if isinstance(value, list) else value
 
 
-def test_questions_cover_answers_and_many_errors(world, cli):
-    kinds = {question.fails_with for question in QUESTIONS.values()}
-    assert len(kinds) >= 7
-    found = json.loads(cli(*QUESTIONS["a search everywhere"].arguments).out)
-    assert {chunk["source_url"] for chunk in found["chunks"]} == {"lease.md", "manual.md"}
-
-
 BAD_DISPUTES = {
     "a short context": ({"context": "Cold."}, ["context must have at least 10 characters"]),
     "a long question": ({"query": "why " * 300}, ["query must have at most 1000 characters"]),
@@ -288,10 +267,7 @@ BAD_DISPUTES = {
     ),
     "two fields": (
         {"context": "", "query": "Why?"},
-        [
-            "context must have at least 10 characters",
-            "query must have at least 5 characters",
-        ],
+        ["context must have at least 10 characters", "query must have at least 5 characters"],
     ),
 }
 """Invalid fields, and the message for each at every entrypoint."""

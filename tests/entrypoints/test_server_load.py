@@ -10,7 +10,7 @@ import pytest
 import redis
 
 from tests.entrypoints.api_bench import DISPUTE
-from tests.entrypoints.running_server import World, wait_until
+from tests.entrypoints.running_server import World
 from tests.fakes.redis_server import RedisServer
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
@@ -62,22 +62,3 @@ def test_load_on_a_cold_cache_fetches_each_page_once_and_keeps_its_plain_text_fo
         assert set(kept) == set(references)
         assert all(references[key]["text"].startswith(lead) for key, lead in kept.items())
         assert all(0 < int(client.ttl(key)) <= 86400 for key in kept)
-
-
-@pytest.mark.real_redis
-def test_request_after_reading_ahead_fetches_nothing(
-    world: World, redis_server: RedisServer
-) -> None:
-    with redis.Redis.from_url(redis_server.url) as client:
-        client.flushall()
-    with world.server(workers=WORKERS, REDIS_URL=redis_server.url) as server:
-        pages = {"/repairs": 1, "/rent": 1}
-        wait_until(lambda: {path: world.site.hits[path] for path in pages} == pages)
-        fetched = world.site.hits.copy()
-        # Each worker that reads a page requests robots.txt once.
-        assert 1 <= fetched["/robots.txt"] <= WORKERS
-        replies = asyncio.run(ask(server.url, 5))
-        assert world.site.hits == fetched
-        assert server.stop() == 0
-    assert [len(reply.body["references"]) for reply in replies] == [2] * 5
-    assert "Traceback" not in server.stderr

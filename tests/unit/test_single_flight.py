@@ -37,19 +37,6 @@ async def test_concurrent_callers_share_one_run(work: Work):
     assert {task.result() for task in tasks} == {1}
 
 
-async def test_other_keys_run_separately(work: Work):
-    flights = SingleFlight()
-    work.end.set()
-    assert [await flights.share(key, work) for key in "ab"] == [1, 2]
-
-
-async def test_finished_work_is_run_again(work: Work):
-    flights = SingleFlight()
-    work.end.set()
-    assert await flights.share("key", work) == 1
-    assert await flights.share("key", work) == 2
-
-
 async def test_error_is_raised_to_all_callers_and_not_cached(work: Work):
     flights = SingleFlight()
     work.error = LookupError("broken")
@@ -80,10 +67,3 @@ async def test_closing_cancels_running_work(work: Work):
     await flights.aclose()
     await asyncio.wait([task])
     assert task.cancelled()
-
-
-async def test_closing_without_running_work_returns_at_once():
-    closing = SingleFlight().aclose()
-
-    with pytest.raises(StopIteration):
-        closing.send(None)

@@ -27,7 +27,6 @@ from codegraph.store.artifact import (
     encode_artifact,
     encode_build_cache,
     encode_facts,
-    encode_part,
 )
 from codegraph.store.repository import FACTS_NAME, GRAPH_NAME, MAX_FILE_BYTES, Repository
 
@@ -151,7 +150,7 @@ class _Builder:
             part, lookups = FileLinker(path, modules, self._load, names).link()
             self._new[path] = replace(
                 self._new[path],
-                part=encode_part(part),
+                part=msgspec.json.encode(part),
                 counts=(len(part.nodes), len(part.edges)),
                 lookups=sorted(lookups),
             )

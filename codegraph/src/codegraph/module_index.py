@@ -74,7 +74,7 @@ class ModuleIndex:
     def find(self, name: str, importer: str) -> str | None:
         """The file that *name* refers to in *importer*; None when no file has that name."""
         below = self._below_folders.get(name, [])
-        around = [path for path in below if _is_in(importer, _root_of(path, name))]
+        around = [path for path in below if importer.startswith(f"{_root_of(path, name)}/")]
         paths = [*self._by_name.get(name, ()), *around] or below
         if len(paths) < 2:
             return paths[0] if paths else None
@@ -90,7 +90,7 @@ class ModuleIndex:
     def is_namespace(self, name: str, importer: str) -> bool:
         """Whether *name* is a package without a file in *importer*."""
         roots = self._package_roots.get(name, ())
-        return name in self._prefixes or any(_is_in(importer, root) for root in roots)
+        return name in self._prefixes or any(importer.startswith(f"{root}/") for root in roots)
 
     def absolute(self, path: str, level: int, module: str) -> str:
         """The absolute name of `..module` (*level* 2) in the file at *path*."""
@@ -160,10 +160,6 @@ def _root_of(path: str, name: str) -> str:
     """The folder from which the file at *path* is imported by the dotted *name*."""
     folders = _folder(path).split("/")
     return "/".join(folders[: len(_dotted(path).split(".")) - len(name.split("."))])
-
-
-def _is_in(path: str, folder: str) -> bool:
-    return path.startswith(f"{folder}/")
 
 
 def _nearness(path: str, importer: str) -> tuple[int, bool, int]:

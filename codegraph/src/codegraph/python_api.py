@@ -1,8 +1,7 @@
 """The API for Python callers: build a repository's code graph and query it.
 
-`build_graph_for_repo` writes the graph; the others only read it. Without a graph they raise
-FileNotFoundError with a message that says how to build one. For many queries use a `CodeGraph`,
-which keeps the graph in memory until the file is replaced.
+`build_graph_for_repo` writes the graph, the others read it. For many queries use a `CodeGraph`: it
+keeps the graph in memory until the file is replaced.
 """
 
 from pathlib import Path

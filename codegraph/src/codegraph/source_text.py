@@ -32,16 +32,11 @@ def decoded(content: bytes) -> str:
     try:
         text = content.removeprefix(BOM_UTF8).decode()
     except UnicodeDecodeError:
-        text = _decoded_as_declared(content)
+        text = content.decode("latin-1")  # It decodes any bytes.
+        with suppress(LookupError, ValueError):
+            named = _CODING.match(content)
+            text = content.decode(named[1].decode()) if named else text
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _decoded_as_declared(content: bytes) -> str:
-    """The text in the encoding that the file declares, else in Latin-1, which decodes any bytes."""
-    named = _CODING.match(content)
-    with suppress(LookupError, ValueError):
-        return content.decode(named[1].decode()) if named else content.decode("latin-1")
-    return content.decode("latin-1")
 
 
 def lines_of(content: bytes | None) -> list[str]:

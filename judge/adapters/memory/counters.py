@@ -4,7 +4,7 @@ from collections import Counter, OrderedDict
 from dataclasses import dataclass
 
 from judge.ports import Clock
-from judge.types.limits import Allowance, RateLimit
+from judge.types.setting_values import Allowance, RateLimit
 
 MAX_CALLERS = 50_000
 """About 10 MB in a process; past it the caller with the oldest window is forgotten."""

@@ -26,7 +26,7 @@ from redis.exceptions import (
 )
 
 from judge.errors import CacheUnavailable, ConfigurationError
-from judge.types.redis_address import RedisAddress, parse_redis_url
+from judge.types.setting_values import RedisAddress, parse_redis_url
 
 RedisClient = Redis | RedisCluster
 Reply = TypeVar("Reply")

@@ -3,7 +3,7 @@
 from judge.adapters.memory.counters import allowance
 from judge.adapters.redis.shared import SharedRedis, nothing
 from judge.ports import Clock, RateLimiter
-from judge.types.limits import Allowance, RateLimit
+from judge.types.setting_values import Allowance, RateLimit
 
 RATE_PREFIX = "rate:"
 TOKENS_PREFIX = "tokens:"

@@ -20,13 +20,8 @@ from litestar.types import HTTPScope, Receive, Scope, Send
 from judge.adapters.journal import Journals, LibraryHandler, LogJournal
 from judge.adapters.metrics import Metrics
 from judge.bootstrap.services import Services, open_services
-from judge.entrypoints.api.access_policy import (
-    Access,
-    AccessGuard,
-    access_policy_of,
-    principal_of,
-)
-from judge.entrypoints.api.client_address import is_foreign, parse_networks
+from judge.entrypoints.api.access_policy import Access, AccessPolicy, principal_of
+from judge.entrypoints.api.client_address import is_foreign
 from judge.entrypoints.api.middleware import RequestMiddleware
 from judge.entrypoints.api.openapi import derive_document
 from judge.entrypoints.api.problem_responses import RequestRefused, problem_response
@@ -42,38 +37,17 @@ from judge.entrypoints.event_log import log_error, warm
 from judge.errors import ConfigurationError
 from judge.ports import Journal
 from judge.settings import Settings
-from judge.types.limits import parse_rate_limit
 
 OpenMcp = Callable[
     [Services], AbstractAsyncContextManager[Callable[[Any, Any, Any], Awaitable[None]]]
 ]
 """Opens the app mounted at `/mcp`, for as long as the services are open."""
 
-FOREIGN_ORIGIN = (
-    "Pages of this origin may not call /mcp. Whoever runs the service can name it in "
-    "JUDGE_CORS_ORIGINS."
-)
-
 ROUTES: tuple[HTTPRouteHandler, ...] = (
-    judge,
-    judge_stream,
-    list_domains,
-    check_citations,
-    *CODE_ROUTES,
-    search,
-    search_by_address,
-    add_document,
-    remove_document,
-    live,
-    ready,
-    metrics,
-    explain_problem,
-    static_file,
+    judge, judge_stream, list_domains, check_citations, *CODE_ROUTES, search, search_by_address,
+    add_document, remove_document, live, ready, metrics, explain_problem, static_file,
     schema_document,
-)
-
-WARM_UP_TIMEOUT_S = 2.0
-"""How long start-up waits for the caches to warm, so that the first request need not."""
+)  # fmt: skip
 
 
 @cache
@@ -107,20 +81,12 @@ def create_app(
     """The app of one process; its lifespan opens the services and closes them.
 
     Events go to *journal*, by default to stderr and into *counts*, which `/metrics` shows and which
-    the processes of one server share in *metrics_directory*. *heartbeat_s* is the interval
-    of a stream's heartbeats. *is_public* says that other machines can reach the app, which is
-    assumed under a server that does not say; routes that read documents or code are then closed
-    unless keys are set. *open_mcp* opens the app that is mounted at `/mcp`.
+    the processes of one server share in *metrics_directory*. *is_public* says that other machines
+    can reach the app; routes that read documents or code are then closed unless keys are set.
     """
     counts = counts or Metrics(metrics_directory)
     journal = journal or Journals(LogJournal(sys.stderr), counts)
-    guard = AccessGuard(
-        access_policy_of(settings, is_public=is_public),
-        limit=parse_rate_limit(settings.rate_limit),
-        limiter=lambda: app.state.services.limiter,
-        proxies=parse_networks(settings.trusted_proxies),
-        origins=settings.cors_origins,
-    )
+    guard = AccessPolicy(settings, is_public=is_public, limiter=lambda: app.state.services.limiter)
     app = Litestar(
         (*ROUTES, mcp) if open_mcp else ROUTES,
         lifespan=[partial(_lifespan, partial(open_services, settings, journal), journal, open_mcp)],
@@ -161,10 +127,9 @@ async def _lifespan(
     open_mcp: OpenMcp | None,
     app: Litestar,
 ) -> AsyncIterator[None]:
-    """Keep the services open while the app runs; at shutdown, mark it as draining first.
+    """Keep the services open, and log what libraries log; at shutdown, first mark it as draining.
 
-    Meanwhile *journal* gets what libraries log. A failure to open the services is logged here,
-    since uvicorn's own log is off, and kept in the state as `start_error`.
+    A failure to open them is logged, as uvicorn's own log is off, and kept as `start_error`.
     """
     async with AsyncExitStack() as stack:
         handler = LibraryHandler(journal)
@@ -181,7 +146,7 @@ async def _lifespan(
         app.state.is_draining = False
         work = (warm(services), services.read_ahead(), services.sources.watch())
         tasks = [asyncio.create_task(each) for each in work]
-        await asyncio.wait(tasks[:1], timeout=WARM_UP_TIMEOUT_S)
+        await asyncio.wait(tasks[:1], timeout=2.0)  # so that the first request need not
         try:
             yield
         finally:
@@ -203,10 +168,9 @@ def _answer_with_problem(
 
 @asgi("/mcp", access=Access.PRIVATE, copy_scope=True)
 async def mcp(scope: HTTPScope, receive: Receive, send: Send) -> None:
-    """Pass a request to the mounted app; raises RequestRefused and BadFields.
+    """Pass a request to the mounted app, unless a page of another origin sent it, even with a key.
 
-    MCP asks to refuse pages of other origins even with a key: a browser may send one that its page
-    does not know.
+    Raises RequestRefused and BadFields.
     """
     if scope["method"] != "POST":
         # Without sessions there is no stream to listen to (GET) and none to end (DELETE).
@@ -214,17 +178,16 @@ async def mcp(scope: HTTPScope, receive: Receive, send: Send) -> None:
     state = scope["litestar_app"].state
     origins = state.services.settings.cors_origins
     if is_foreign(scope["headers"], origins, checks_host=False):
-        raise RequestRefused("forbidden", FOREIGN_ORIGIN)
+        raise RequestRefused(
+            "forbidden",
+            "Pages of this origin may not call /mcp. Whoever runs the service can name it in "
+            "JUDGE_CORS_ORIGINS.",
+        )
     scope["state"]["viewer"] = principal_of(scope).viewer
     body = await read_body(scope, receive, max_bytes=MAX_BYTES)
-    await state.mcp(scope, _replayed(body, receive), send)
-
-
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    """*receive*, with the *body* that was read given once more."""
     unread: list[Any] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive_again() -> Any:
         return unread.pop() if unread else await receive()
 
-    return receive_again
+    await state.mcp(scope, receive_again, send)

@@ -1,8 +1,7 @@
 """Where a request comes from: the peer, or what a trusted proxy says about it.
 
-A proxy adds the address that it saw to the right of `X-Forwarded-For` or `Forwarded`. So the list
-is read from the right, for as long as the proxies are trusted; anybody could have written what is
-further left.
+A proxy adds the address that it saw to the right of `X-Forwarded-For` or `Forwarded`; anybody could
+have written what is left of what the trusted proxies added.
 """
 
 import ipaddress
@@ -17,9 +16,6 @@ Headers = Iterable[tuple[bytes, bytes]]
 UNKNOWN = "unknown"
 """A peer without an address, such as a Unix socket."""
 
-IPV6_PREFIX = 64
-"""Bits of the smallest network that a subscriber gets: its addresses count as one caller."""
-
 _HOP = re.compile(r"(?:\[([0-9a-fA-F:.]+)\]|([0-9.]+))(?::[0-9]+)?")
 """An address with its port, in brackets if it is IPv6."""
 
@@ -27,18 +23,17 @@ _FOR = re.compile(r'(?:^|;)\s*for\s*=\s*("[^"]*"|[^;"\s]*)', re.IGNORECASE)
 
 
 def caller_address(peer: str, headers: Headers, proxies: Sequence[Network]) -> str:
-    """The key for the rate limit: the client's IPv4 address, or its IPv6 network of 64 bits."""
+    """The key for the rate limit: the client's IPv4 address, or the network of its subscriber."""
     address = _find_address(client_address(peer, headers, proxies))
     if isinstance(address, ipaddress.IPv6Address):
-        return str(ipaddress.ip_network((int(address), IPV6_PREFIX), strict=False))
+        return str(ipaddress.ip_network((int(address), 64), strict=False))
     return str(address or UNKNOWN)
 
 
 def client_address(peer: str, headers: Headers, proxies: Sequence[Network]) -> str:
-    """The client's address; *peer* unless it is one of *proxies* and names another.
+    """The client's address; *peer* unless it is one of *proxies* and names one other address.
 
-    If both headers are there and name different clients, neither is trusted: the client may have
-    sent one of them itself.
+    Of two headers that name different clients, the client may have sent one itself.
     """
     if not _is_trusted(peer, proxies):
         return peer
@@ -61,8 +56,7 @@ def is_loopback(host: str) -> bool:
 def is_foreign(headers: Headers, origins: Sequence[str], *, checks_host: bool = True) -> bool:
     """Whether a page that belongs neither to this machine nor to *origins* sent the request.
 
-    A page can point its own name at this machine after it is loaded (DNS rebinding): then the
-    `Host` header names another machine.
+    The `Host` header names another machine when a page points its own name here (DNS rebinding).
     """
     return any(
         not is_loopback(_host_of(text if name == b"origin" else f"//{text}"))
@@ -91,19 +85,14 @@ def _elements(headers: Headers, name: bytes) -> list[str]:
 
 
 def _nearest_untrusted(peer: str, hops: Sequence[str], proxies: Sequence[Network]) -> str:
-    """The rightmost of *hops* that is no trusted proxy.
-
-    If a hop is not an address, the proxy that reported it is taken for the client.
-    """
+    """The rightmost of *hops* that is no trusted proxy, or the one that reported no address."""
     nearest = peer
     for hop in reversed(hops):
         match = _HOP.fullmatch(hop)
         address = (match[1] or match[2]) if match else hop
-        if _find_address(address) is None:
-            return nearest
+        if not _is_trusted(nearest, proxies) or _find_address(address) is None:
+            break
         nearest = address
-        if not _is_trusted(address, proxies):
-            return nearest
     return nearest
 
 

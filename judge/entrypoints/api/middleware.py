@@ -14,8 +14,6 @@ from judge.ports import Journal
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-UNMATCHED = "unmatched"
-"""Logged as the route when none matches; the path would be an unbounded label of metrics."""
 
 EXTRA_HEADERS: Final = "headers"
 """The key in a request's state for headers to add to its reply, unless that sets them itself."""
@@ -35,10 +33,7 @@ SECURITY_HEADERS: Final = (
 
 
 class RequestMiddleware:
-    """Logs `http.request` once for each request to *app*, whatever becomes of it.
-
-    For most requests it is the only line; it has the facts about the verdict too.
-    """
+    """Logs `http.request` once for each request to *app*, with the facts about its verdict."""
 
     def __init__(self, app: ASGIApp, journal: Journal) -> None:
         self._app = app
@@ -53,7 +48,9 @@ class RequestMiddleware:
         if method == "HEAD":
             # A copy: uvicorn reads its own scope to know that a reply to HEAD has no body.
             scope = {**scope, "method": "GET"}
-        request_id = request_id_of(scope)
+        sent = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
+        request_id = sent if REQUEST_ID.fullmatch(sent) else uuid4().hex
+        scope.setdefault("state", {})["request_id"] = request_id
         status = 0
 
         async def send_on(message: Message) -> None:
@@ -79,17 +76,10 @@ class RequestMiddleware:
                 self._journal.note(
                     "http.request",
                     method=method if method in METHODS else "other",
-                    route=scope.get("path_template", UNMATCHED),
+                    # The path itself would be an unbounded label of metrics.
+                    route=scope.get("path_template", "unmatched"),
                     # A stream's head says 200 before anybody knows how it ends.
                     status=scope["state"].get("final_status", status),
                     ms=round((perf_counter() - started) * 1000, 2),
                     **joined,
                 )
-
-
-def request_id_of(scope: Scope) -> str:
-    """The caller's id if it is well-formed, else a new one; kept in the request's state."""
-    text = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
-    request_id = text if REQUEST_ID.fullmatch(text) else uuid4().hex
-    scope.setdefault("state", {})["request_id"] = request_id
-    return request_id

@@ -1,6 +1,7 @@
 """The OpenAPI 3.1 document: Litestar derives it from the routes; what it cannot say is added here.
 
-A test holds the document against the routes and the replies.
+A route says it in its `opt`: `query`, the model that its query string is parsed with; `bodies`, the
+model or schema of each media type of its body; `text_too`, if its 200 can be plain text as well.
 """
 
 import ast
@@ -26,21 +27,7 @@ from judge.problems import KINDS, ProblemDetails
 
 Json = dict[str, Any]
 
-QUERY: Final = "query"
-"""The key in a route's `opt` for the model that its query string is parsed with."""
-
-BODIES: Final = "bodies"
-"""The key in a route's `opt` for the model or schema of each media type that its body may have."""
-
-TEXT_TOO: Final = "text_too"
-"""The key in a route's `opt` if its 200 can be plain text as well."""
-
 EVENT_STREAM: Final = "text/event-stream"
-
-RETRY_AFTER: Final = {
-    "description": "Seconds after which trying again makes sense.",
-    "schema": {"type": "integer", "minimum": 1},
-}
 
 KEYED = ("unauthorized", "forbidden", "rate-limited")
 """What the access middleware may answer before a route that needs a key is reached."""
@@ -65,11 +52,7 @@ def problems(*slugs: str) -> dict[int, ResponseSpec]:
 def derive_document(
     routes: Sequence[HTTPRouteHandler], dependencies: Mapping[str, Provide]
 ) -> Json:
-    """The whole document.
-
-    The app that it is derived from is never served: Litestar's own pages about a document answer
-    404 in HTML.
-    """
+    """The whole document; the app that it is derived from is never served."""
     app = Litestar(
         routes,
         openapi_config=OpenAPIConfig(
@@ -91,7 +74,7 @@ def derive_document(
     for operation in (each for item in document["paths"].values() for each in item.values()):
         handler = handlers[operation["operationId"]]
         _complete(operation, handler)
-        for body in handler.opt.get(BODIES, {}).values():
+        for body in handler.opt.get("bodies", {}).values():
             if not isinstance(body, dict):
                 document["components"]["schemas"][body.__name__] = schema = body.model_json_schema()
                 for field in schema["properties"].values():
@@ -111,21 +94,23 @@ def _complete(operation: Json, handler: HTTPRouteHandler) -> None:
     for parameter in parameters:
         # A parameter with slashes in it would be a URI, which the id of a document need not be.
         parameter["schema"].pop("format", None)
-    if query := handler.opt.get(QUERY):
+    if query := handler.opt.get("query"):
         parameters += _query_parameters(query)
     operation["parameters"] = parameters
-    if bodies := handler.opt.get(BODIES):
+    if bodies := handler.opt.get("bodies"):
         content = {media_type: {"schema": _schema(body)} for media_type, body in bodies.items()}
         operation["requestBody"] = {"required": True, "content": content}
     operation["responses"] = dict(sorted(operation["responses"].items()))
     for status, response in operation["responses"].items():
         content = response.get("content", {})
         if status in {"429", "503"} and MEDIA_TYPE in content:
-            response["headers"] = {"Retry-After": RETRY_AFTER}
+            about = "Seconds after which trying again makes sense."
+            schema = {"type": "integer", "minimum": 1}
+            response["headers"] = {"Retry-After": {"description": about, "schema": schema}}
         if events := content.get(EVENT_STREAM):
             # The body is text; only its `data` lines are JSON.
             events["schema"] = {"type": "string", "contentSchema": events["schema"]}
-    if handler.opt.get(TEXT_TOO):
+    if handler.opt.get("text_too"):
         operation["responses"]["200"]["content"]["text/plain"] = {"schema": {"type": "string"}}
 
 

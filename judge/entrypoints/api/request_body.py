@@ -2,7 +2,7 @@
 
 import asyncio
 from codecs import BOM_UTF8
-from typing import Any, Final
+from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from litestar import Request
@@ -12,9 +12,7 @@ from judge.entrypoints.api.problem_responses import ClientLeft, RequestRefused
 from judge.types.request_fields import BadFields, FieldError, parse_json
 
 MAX_BODY_BYTES = 64 * 1024
-ROUTE_MAX_BYTES: Final = "max_body_bytes"
-"""The key in a route's `opt` for a limit of its own, in bytes."""
-
+"""Unless a route has a `max_body_bytes` of its own in its `opt`."""
 BODY_TIMEOUT_S = 20.0
 """64 KiB take 13 s on a 40 kbit/s line; slower than that is no phone but an attack."""
 
@@ -29,7 +27,7 @@ class BoundedRequest(Request[Any, Any, Any]):
         # A page of another site cannot send JSON without a CORS preflight, and so spends no tokens.
         if not is_json(self.headers.get("content-type")):
             raise RequestRefused("unsupported-media-type")
-        max_bytes = self.route_handler.opt.get(ROUTE_MAX_BYTES, MAX_BODY_BYTES)
+        max_bytes = self.route_handler.opt.get("max_body_bytes", MAX_BODY_BYTES)
         self.sent = await read_body(self.scope, self.receive, max_bytes=max_bytes)
         return self.sent or b" "  # Litestar would not ask for the JSON of an empty one.
 
@@ -63,10 +61,9 @@ def query_fields(request: Request[Any, Any, Any]) -> dict[str, Any]:
 async def read_body(
     scope: HTTPScope, receive: Receive, *, max_bytes: int = MAX_BODY_BYTES, advice: str = ""
 ) -> bytes:
-    """The whole body; the limit holds whatever `Content-Length` says.
+    """The whole body; one announced as too large is not read.
 
     Raises RequestRefused, with *advice* when it is too large, and BadFields when it takes too long.
-    One announced as too large is not read: a client with `Expect: 100-continue` then sends none.
     """
     too_large = RequestRefused(
         "too-large", advice or f"The body is over {max_bytes // 1024} KiB. Shorten it."

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import h11
 import uvicorn
@@ -33,29 +34,16 @@ from judge.settings import Settings, share_metrics_in
 SHUTDOWN_MARGIN_S = 5
 """Time to finish for a worker, beyond that of the slowest request."""
 
-IDLE_TIMEOUT_S = 30
-"""Between a reply and the next request on its connection."""
-
-MAX_HEAD_BYTES = 64 * 1024
-"""Of a request's head. Browsers and proxies stop at 8 to 32 KiB."""
-
 HEAD_TIMEOUT_S = 10.0
 """From connecting, or the first byte of a later request, to the end of the request's head."""
-
-START_TIMEOUT_S = 60.0
-"""For the first of several workers to be ready."""
-
-HEALTHCHECK_TIMEOUT_S = 30
-"""A worker whose interpreter does not answer for so long is replaced."""
 
 
 def serve(
     settings: Settings, *, host: str, port: int, workers: int, open_mcp: OpenMcp | None = None
 ) -> None:
-    """Serve until SIGTERM or SIGINT; what is in flight then is finished first.
+    """Serve until SIGTERM or SIGINT, and finish what is in flight; raises ConfigurationError.
 
-    Port 0 takes a free one. *open_mcp* is opened in each worker, and answers at `/mcp`. Raises
-    ConfigurationError when the settings cannot work or the port is taken.
+    Port 0 takes a free one. *open_mcp* is opened in each worker, and answers at `/mcp`.
     """
     if workers > 1 and settings.redis_url is None:
         raise ConfigurationError(
@@ -63,38 +51,20 @@ def serve(
             "Set REDIS_URL, or use one worker."
         )
     is_public = not is_loopback(host)
-    with (
-        _listening(host, port) as listener,
-        _shared_folder(workers) as folder,
-        _exiting_at_signals(),
-    ):
+    with _listening(host, port) as listener, _shared_folder(workers) as folder:
         announce = partial(_announce, settings, host, listener, is_public=is_public)
-        make_app = partial(
-            _make_app, settings, folder=folder, is_public=is_public, open_mcp=open_mcp
-        )
+        config = _config(settings, workers, folder, is_public=is_public, open_mcp=open_mcp)
+        for number in (signal.SIGTERM, signal.SIGINT):  # uvicorn raises them again at its end
+            signal.signal(number, lambda *_: sys.exit(0))
         if workers == 1:
-            Worker(_config(make_app, settings), announce).run([listener])
+            Worker(config, announce).run([listener])
         else:
-            Workers(_config(make_app, settings, workers), listener, announce, folder).run()
+            Workers(config, listener, announce, folder).run()
 
 
-@contextlib.contextmanager
-def _exiting_at_signals() -> Iterator[None]:
-    """SIGTERM and SIGINT end the process with 0: uvicorn raises them again at its end."""
-    numbers = (signal.SIGTERM, signal.SIGINT)
-    before = {number: signal.signal(number, lambda *_: sys.exit(0)) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _config(
-    make_app: Callable[[], Litestar], settings: Settings, workers: int = 1
-) -> uvicorn.Config:
+def _config(settings: Settings, workers: int, folder: str, **parts: Any) -> uvicorn.Config:
     return uvicorn.Config(
-        make_app,
+        partial(_make_app, settings, folder=folder, **parts),
         factory=True,
         workers=workers,
         http=BoundedConnection,
@@ -106,17 +76,17 @@ def _config(
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        h11_max_incomplete_event_size=MAX_HEAD_BYTES,
-        timeout_keep_alive=IDLE_TIMEOUT_S,
+        h11_max_incomplete_event_size=64 * 1024,  # browsers and proxies stop at 8 to 32 KiB
+        timeout_keep_alive=30,
         timeout_graceful_shutdown=int(settings.deadline_s + SHUTDOWN_MARGIN_S),
-        timeout_worker_healthcheck=HEALTHCHECK_TIMEOUT_S,
+        timeout_worker_healthcheck=30,
     )
 
 
 def _make_app(
     settings: Settings, *, folder: str, is_public: bool, open_mcp: OpenMcp | None
 ) -> Litestar:
-    """The app of one process, which ends with its parent; *folder* is what processes share."""
+    """The app of one process, which ends with its parent."""
     if parent := multiprocessing.parent_process():
         loop = asyncio.get_running_loop()
         loop.add_reader(parent.sentinel, _end_with_parent, loop, parent.sentinel)
@@ -136,10 +106,7 @@ def _end_with_parent(loop: asyncio.AbstractEventLoop, sentinel: int) -> None:
 
 
 class BoundedConnection(H11Protocol):
-    """Closes the connection of a client that does not finish the head of its request.
-
-    docs/operations.md says which other limits are a proxy's.
-    """
+    """Closes the connection of a client that does not finish the head of its request."""
 
     head_timer: asyncio.TimerHandle | None = None
 
@@ -198,9 +165,9 @@ class Workers(Multiprocess):
         self.folder = folder
 
     def init_processes(self) -> None:
-        """Start all processes, and wait for the first."""
+        """Start all processes and wait for the first."""
         super().init_processes()
-        if self.processes[0].wait_until_ready(START_TIMEOUT_S, self.should_exit):
+        if self.processes[0].wait_until_ready(60.0, self.should_exit):
             self.announce()
 
     def keep_subprocess_alive(self) -> None:
@@ -242,10 +209,7 @@ def _announce(settings: Settings, host: str, listener: socket.socket, *, is_publ
 
 @contextlib.contextmanager
 def _listening(host: str, port: int) -> Iterator[socket.socket]:
-    """A socket that listens; raises ConfigurationError when it cannot.
-
-    It listens before there are workers, so that early clients wait instead of being refused.
-    """
+    """A socket that listens, before there are workers: early clients wait and are not refused."""
     try:
         [(family, _, _, _, address), *_] = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE

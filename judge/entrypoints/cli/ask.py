@@ -14,7 +14,7 @@ import click
 from judge.bootstrap.services import open_services
 from judge.demo.example import CONTEXT, QUERY
 from judge.entrypoints.cli.options import FOUND_SOMETHING, is_terminal, read_text
-from judge.entrypoints.cli.output import detect_terminal, say, show
+from judge.entrypoints.cli.output import Terminal, detect_terminal, say, show
 from judge.entrypoints.cli.plain_text import format_help_line, one_line, wrapped
 from judge.entrypoints.event_log import log_judgement
 from judge.ports import Journal
@@ -61,8 +61,7 @@ async def judge_and_show(
 
     Raises the errors of `Pipeline.judge` and ConfigurationError.
     """
-    terminal = detect_terminal()
-    layout = VerdictLayout(terminal.width, terminal.is_styled)
+    layout = VerdictLayout(detect_terminal())
     shown: set[str] = set()  # the paragraphs on the terminal that are still valid
 
     def show_step(step: Step) -> None:
@@ -92,13 +91,9 @@ async def judge_and_show(
 
 @dataclass(frozen=True, slots=True)
 class VerdictLayout:
-    """Lays out a verdict in lines of at most *width* columns.
+    """Lays out a verdict for *terminal*, without control characters of pages and models."""
 
-    Control characters of pages and models are left out; with *is_coloured*, headings are bold.
-    """
-
-    width: int = 80
-    is_coloured: bool = False
+    terminal: Terminal
 
     def parts(self, result: JudgeResult) -> Iterator[str]:
         """The paragraphs of *result* from top to bottom."""
@@ -116,20 +111,20 @@ class VerdictLayout:
             ]
             yield self._section("The other side", (other.note, other.retelling), said)
         if result.evidence == "not_applicable":
-            yield wrapped(NOT_APPLICABLE, self.width)
+            yield wrapped(NOT_APPLICABLE, self.terminal.width)
         if result.references:
             yield from self._references(result)
         elif result.domain != DEFAULT_DOMAIN:
             yield wrapped(
                 f"No page fits this dispute in the domain {result.domain}, or none could be read, "
                 "so nothing is cited. `judge sources explain` and `judge sources check` say why.",
-                self.width,
+                self.terminal.width,
             )
         steps = [f"Read: {step.title}, {step.url}" for step in result.next_steps]
         yield from self._list("Warnings", warnings)
         yield from self._list("What you can do next", steps)
         yield from self._list("Help", [format_help_line(line) for line in result.help])
-        yield wrapped(_facts(result), self.width)
+        yield wrapped(_facts(result), self.terminal.width)
 
     def field(self, name: str, value: str | PersonaVerdict) -> str:
         """The paragraphs of one field."""
@@ -138,16 +133,16 @@ class VerdictLayout:
             said = "" if value.headline == sentence else sentence
             heading = f"{one_line(value.name)}: {one_line(value.headline) or NO_VERDICT}"
             return self._section(heading, (said, value.rationale), value.key_points)
-        text = wrapped(value, self.width)
+        text = wrapped(value, self.terminal.width)
         return f"{self._heading('Verdict')}\n{text}" if name == "summary" else text
 
     def _heading(self, heading: str) -> str:
-        return click.style(heading, bold=True) if self.is_coloured else heading
+        return click.style(heading, bold=True) if self.terminal.is_styled else heading
 
     def _section(self, heading: str, texts: Sequence[str], points: Sequence[str] = ()) -> str:
         """The *texts* that are not empty, indented, then *points*, each with a dash."""
-        lines = [wrapped(text, self.width, "  ") for text in texts if text]
-        lines += [wrapped(point, self.width, "  - ", "    ") for point in points]
+        lines = [wrapped(text, self.terminal.width, "  ") for text in texts if text]
+        lines += [wrapped(point, self.terminal.width, "  - ", "    ") for point in points]
         return "\n".join((self._heading(heading), *lines))
 
     def _list(self, heading: str, points: Sequence[str]) -> Iterator[str]:
@@ -167,9 +162,9 @@ class VerdictLayout:
                 states += ["the answer says the opposite"] * (reference.number in contradicted)
             told = f" ({', '.join(states)})" if states else ""
             head = f"[{reference.number}] {reference.title}{told}"
-            lines = wrapped(head, self.width, "  ", "      ")
+            lines = wrapped(head, self.terminal.width, "  ", "      ")
             if reference.cited:
-                text = wrapped(reference.text, self.width, "      ")
+                text = wrapped(reference.text, self.terminal.width, "      ")
                 cited.append(f"{lines}\n      {one_line(reference.url)}\n{text}")
             else:
                 others.append(lines)

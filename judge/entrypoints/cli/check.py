@@ -15,8 +15,6 @@ from judge.ports import Journal
 from judge.settings import load_settings
 from judge.types.request_fields import BadFields, FieldError, parse_fields
 
-ADDRESS = ("https://", "http://")
-
 
 def check_files(
     journal: Journal, *, answer: str, sources: Sequence[str], marks: str | None, form: str
@@ -58,7 +56,7 @@ def _as_typed(field: str, sources: Sequence[str]) -> str:
 
 
 def _source(name: str) -> dict[str, str]:
-    if name.startswith(ADDRESS):
+    if name.startswith(("https://", "http://")):
         return {"url": name}
     return {
         "text": read_file(name, MAX_BYTES, newline=""),

@@ -9,8 +9,8 @@ from judge.adapters.models.gemini import check_model
 from judge.adapters.models.openai import served_models
 from judge.bootstrap.code_roots import open_roots
 from judge.bootstrap.corpus import open_search
+from judge.bootstrap.library import ping_redis
 from judge.bootstrap.sources import open_sources
-from judge.bootstrap.stores import ping_redis
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import format_table, say, show
 from judge.entrypoints.cli.sources.check import check_examples

@@ -40,6 +40,7 @@ class OrderedGroup(click.Group):
 
 @click.command(
     cls=OrderedGroup,
+    commands=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 answered; 1 answered, with a warning or a negative finding; 2 could "
     "not answer. Results go to stdout, everything else to stderr.",
@@ -50,10 +51,6 @@ class OrderedGroup(click.Group):
 def judge(context: click.Context, *, verbose: bool) -> None:
     """Ask whether you are being unreasonable, and get a verdict with verified citations."""
     context.obj = replace(context.obj, journal=TerminalJournal(verbose))
-
-
-for command in COMMANDS:
-    judge.add_command(command)
 
 
 def run(arguments: Sequence[str], context: CommandContext) -> int:

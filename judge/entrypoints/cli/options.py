@@ -4,7 +4,7 @@ import functools
 import signal
 import sys
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
@@ -43,9 +43,6 @@ class TerminalJournal:
             click.echo(one_line(f"{event} {pairs}"), err=True)
 
 
-SILENT = TerminalJournal(is_verbose=False)
-
-
 @dataclass(frozen=True, slots=True)
 class CommandContext:
     """What a command needs from other entrypoints; `judge/__main__.py` passes the functions in."""
@@ -54,7 +51,7 @@ class CommandContext:
     """Serves with settings on *host*, *port* with *workers*; returns when it is stopped."""
     serve_stdio: Callable[..., None]
     """Serves MCP with settings, *is_structured* or not; returns when stdin ends."""
-    journal: TerminalJournal = SILENT
+    journal: TerminalJournal = field(default=TerminalJournal(is_verbose=False))
     """Shows events as they happen if --verbose was given."""
 
 
@@ -135,8 +132,6 @@ def read_text(value: str) -> str:
         return sys.stdin.read(MAX_CHARACTERS_READ + 1).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise InvalidRequest(f"Standard input is no text: {error}. Give text in UTF-8.") from None
-    except OSError as error:
-        raise InvalidRequest(f"Standard input cannot be read: {error}. Give a file.") from None
 
 
 def read_file(name: str, limit: int = MAX_CHARACTERS_READ, *, newline: str | None = None) -> str:
@@ -149,6 +144,7 @@ def read_file(name: str, limit: int = MAX_CHARACTERS_READ, *, newline: str | Non
     try:
         with Path(name).open(encoding="utf-8-sig", errors="replace", newline=newline) as file:
             return file.read(limit + 1)
-    except (OSError, ValueError) as error:
-        reason = (error.strerror or "") if isinstance(error, OSError) else "the name is not one"
-        raise InvalidRequest(f"{name} cannot be read: {reason}. Name a text file.") from None
+    except OSError as error:
+        raise InvalidRequest(
+            f"{name} cannot be read: {error.strerror}. Name a text file."
+        ) from None

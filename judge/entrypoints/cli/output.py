@@ -20,11 +20,9 @@ from rich.text import Text
 from judge.entrypoints.cli.options import is_terminal
 from judge.entrypoints.cli.plain_text import one_line
 
-MAX_WIDTH = 100
+MIN_WIDTH, PIPED_WIDTH, MAX_WIDTH = 40, 80, 100
 """Columns of running text; longer lines are hard to read."""
 
-MIN_WIDTH = 40
-PIPED_WIDTH = 80
 MAX_LISTED = 3
 """Entries of a list that are shown in a cell of a table."""
 
@@ -37,14 +35,14 @@ UNLIMITED_WIDTH = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """How output on stdout is laid out; the defaults are for a pipe."""
+    """The columns for running text and for tables, and whether there are colours and bars.
+
+    The defaults are for a pipe.
+    """
 
     width: int = PIPED_WIDTH
-    """Columns for running text."""
-
     table_width: int = UNLIMITED_WIDTH
     is_styled: bool = False
-    """Whether to use colours and progress bars."""
 
 
 def detect_terminal() -> Terminal:

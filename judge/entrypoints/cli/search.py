@@ -103,7 +103,7 @@ def run_search(
     is_json = form == "json" and not answer
     results = None
     try:
-        reply_text = None if reply is None else _read_reply(reply)
+        reply_text = None if reply is None else read_file(reply)
         if words or query or reply is None:
             text = " ".join((*query, *words))
             results = _search(journal, text, k, collection, " ".join(context))
@@ -130,17 +130,12 @@ def _tell(results: Results) -> None:
         say(f"Hint: {one_line(results.hint)}")
 
 
-def _read_reply(path: str) -> str:
-    reply = read_file(path)
+def _check_marks(reply: str, results: Results | None, *, is_json: bool) -> int:
+    """Print the marks of *reply* without a source among the *results*, or else its own blocks."""
     if len(reply) > MAX_CHARACTERS_READ:
         raise InvalidRequest(
             f"The reply is over {MAX_CHARACTERS_READ:,} characters. Give it in parts."
         )
-    return reply
-
-
-def _check_marks(reply: str, results: Results | None, *, is_json: bool) -> int:
-    """Print the marks of *reply* without a source among the *results*, or else its own blocks."""
     sources = count_sources(reply) if results is None else len(results.hits)
     if sources is None:
         message = "The number of sources is unknown, since the reply has no numbered blocks."

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints
 
 from judge.bootstrap.services import Services
-from judge.entrypoints.mcp.results import Call, Json, size_of
+from judge.entrypoints.mcp.results import Json, size_of
 from judge.entrypoints.response_models import Chunk, chunks, metadata
 from judge.errors import NotFound
 from judge.library.scopes.grammar import parse_scope
@@ -17,8 +17,6 @@ from judge.library.search.service import MAX_QUERY, MAX_RESULTS, SearchParameter
 from judge.types.request_fields import StrictModel
 from judge.types.requests import MAX_SCOPE
 from judge.types.search import CollectionStats, Hit, fold_name
-
-MAX_NEIGHBOURS = 5
 
 Context = Annotated[
     str | None,
@@ -67,7 +65,7 @@ class PassageQuery(StrictModel):
     id: Annotated[str, Field(min_length=1, max_length=MAX_SCOPE, description="A result's `id`.")]
     context: Context = None
     neighbours: Annotated[
-        int, Field(ge=0, le=MAX_NEIGHBOURS, description="How many passages on either side.")
+        int, Field(ge=0, le=5, description="How many passages on either side.")
     ] = 1
 
 
@@ -129,7 +127,9 @@ class Collections:
     hint: str | None = None
 
 
-async def search_documents(services: Services, request: DocumentQuery, call: Call) -> FoundPassages:
+async def search_documents(
+    services: Services, request: DocumentQuery, _: Any, room: int
+) -> FoundPassages:
     """The relevant passages; raises EmptyQuery, BadScope and IndexUnavailable."""
     outcome = await services.corpus.search.search(
         SearchParameters(request.query, context=request.context, limit=request.limit)
@@ -146,7 +146,7 @@ async def search_documents(services: Services, request: DocumentQuery, call: Cal
         hint=outcome.hint,
         warnings=outcome.results.warnings,
     )
-    return _in_blocks(answer, hits, call.room) if request.format == "answer" else answer
+    return _in_blocks(answer, hits, room) if request.format == "answer" else answer
 
 
 def _in_blocks(answer: FoundPassages, hits: Sequence[Hit], room: int) -> FoundPassages:
@@ -161,7 +161,7 @@ def _in_blocks(answer: FoundPassages, hits: Sequence[Hit], room: int) -> FoundPa
     return _in_blocks(replace(answer, results=answer.results[:-1], truncated=True), hits[:-1], room)
 
 
-async def fetch(services: Services, request: PassageQuery, _: Any = None) -> FetchedPassage:
+async def fetch(services: Services, request: PassageQuery, *_: Any) -> FetchedPassage:
     """The passage and its neighbours; raises NotFound, BadScope and IndexUnavailable."""
     scope = parse_scope(request.context or "", services.clock.now())
     search = services.corpus.search
@@ -191,7 +191,7 @@ async def fetch(services: Services, request: PassageQuery, _: Any = None) -> Fet
     )
 
 
-async def list_collections(services: Services, _: CollectionsQuery, __: Any) -> Collections:
+async def list_collections(services: Services, *_: Any) -> Collections:
     """The collections with their sizes; raises IndexUnavailable."""
     collections = await services.corpus.search.catalogue.collections()
     return Collections(collections=collections, total=len(collections))

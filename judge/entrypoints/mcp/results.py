@@ -1,7 +1,6 @@
 """A tool's answer or error -> the protocol's result, never longer than a client can take."""
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -13,37 +12,12 @@ from judge.problems import Problem
 Json = dict[str, Any]
 
 MAX_BYTES = 18_000
-"""Bytes of a reply, its text and its structured content together: about 6,000 tokens. A token of
-prose or code has three bytes at least."""
+"""Bytes of a reply, its text and its structured content together: about 6,000 tokens."""
 
 MAX_PROBLEM = 4_000
 """Bytes of the text of an error, and of its members."""
 
-MAX_ENTRIES = 30
-"""Of a list of texts that no item stands for, such as the files that changed."""
-
-TEXT_LIMITS = (6_000, 2_000, 500, 100)
-"""Characters to which texts are cut, tried in turn, where a single item does not fit."""
-
-MORE_HINT = "There is more: ask more specifically, or raise the limit."
-
 _ANY: TypeAdapter[Any] = TypeAdapter(Any)
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """What a tool may do during one call: *report* a step to the client, and fill its *room*.
-
-    A report is a sentence; the room is in bytes of JSON.
-    """
-
-    report: Callable[[str], Coroutine[Any, Any, None]]
-    room: int
-
-
-def size_of(value: Any) -> int:
-    """The size of *value* as JSON, in bytes."""
-    return len(_ANY.dump_json(value))
 
 
 def as_json_text(value: Any) -> str:
@@ -51,11 +25,13 @@ def as_json_text(value: Any) -> str:
     return _ANY.dump_json(value).decode()
 
 
-def capped(value: Any, lists: Sequence[str] = (), room: int = MAX_BYTES) -> Json:
-    """*value* as JSON of about *room* bytes: items are left off the ends of *lists*.
+def size_of(value: Any) -> int:
+    """The size of *value* as JSON, in bytes."""
+    return len(_ANY.dump_json(value))
 
-    `truncated` says so, and a `hint` what to do. Texts that are too long are cut.
-    """
+
+def capped(value: Any, lists: Sequence[str] = (), room: int = MAX_BYTES) -> Json:
+    """*value* as JSON of about *room* bytes: items are left off *lists*, and long texts are cut."""
     answer: Json = _ANY.dump_python(value, mode="json")
     if lists and size_of(answer) > room:
         frame = {name: below for name, below in answer.items() if name not in lists}
@@ -67,13 +43,13 @@ def capped(value: Any, lists: Sequence[str] = (), room: int = MAX_BYTES) -> Json
         if fitting < len(answer[name]):
             answer |= {name: answer[name][:fitting], "truncated": True}
     if answer.get("truncated") and not answer.get("hint"):
-        answer["hint"] = MORE_HINT
+        answer["hint"] = "There is more: ask more specifically, or raise the limit."
     return dict(shortened(answer, room))
 
 
 def shortened(value: Any, room: int) -> Any:
     """*value* with its texts and lists of texts cut, if needed, to take at most *room* bytes."""
-    for max_length in TEXT_LIMITS:
+    for max_length in (6_000, 2_000, 500, 100):  # characters
         if size_of(value) <= room:
             break
         value = _cut(value, max_length)
@@ -86,8 +62,8 @@ def _cut(value: Any, max_length: int) -> Any:
     if isinstance(value, Mapping):
         return {name: _cut(below, max_length) for name, below in value.items()}
     if isinstance(value, list):
-        if len(value) > MAX_ENTRIES and all(isinstance(item, str) for item in value):
-            value = [*value[:MAX_ENTRIES], f"… and {len(value) - MAX_ENTRIES} more"]
+        if len(value) > 30 and all(isinstance(item, str) for item in value):
+            value = [*value[:30], f"… and {len(value) - 30} more"]
         return [_cut(item, max_length) for item in value]
     return value
 
@@ -99,7 +75,7 @@ def success(answer: Json, *, is_structured: bool) -> CallToolResult:
     rest = {name: value for name, value in answer.items() if name != "answer"} if blocks else answer
     texts = [*([blocks] if blocks else []), as_json_text(rest)]
     return CallToolResult(
-        content=[_text(text) for text in texts],
+        content=[TextContent(text=text) for text in texts],
         structured_content=answer if is_structured else None,
     )
 
@@ -107,14 +83,9 @@ def success(answer: Json, *, is_structured: bool) -> CallToolResult:
 def failure(problem: Problem, asked: Json) -> CallToolResult:
     """*problem* in words, then as JSON with what was *asked* and the problem's members.
 
-    Without structured content: the SDK for TypeScript validates that of an error too against the
-    output schema, and then shows neither.
+    Not structured: the SDK for TypeScript validates that too against the schema of the output.
     """
     told = {"error": problem.detail, **asked, **problem.members}
     members = shortened(_ANY.dump_python(told, mode="json"), MAX_PROBLEM)
     texts = [shortened(problem.detail, MAX_PROBLEM), as_json_text(members)]
-    return CallToolResult(content=[_text(text) for text in texts], is_error=True)
-
-
-def _text(text: str) -> TextContent:
-    return TextContent(text=text)
+    return CallToolResult(content=[TextContent(text=text) for text in texts], is_error=True)

@@ -1,29 +1,39 @@
-"""The MCP server over open services, built on the SDK's own; every transport runs the same one.
+"""The MCP server over open services, built on the SDK's own: tools, a prompt and resources."""
 
-A middleware limits the services to what the sender of a message may see. Then a tool's arguments
-are checked by its model, the core answers, and an error becomes the tool's error.
-"""
-
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from functools import partial
 from importlib.metadata import version
+from importlib.resources import files
+from inspect import getdoc
+from itertools import count
 from time import perf_counter
-from typing import Any
+from typing import Annotated, Any
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
-from mcp.types import CallToolResult, ToolAnnotations
-from pydantic import TypeAdapter
+from mcp.shared.exceptions import MCPError
+from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, ToolAnnotations
+from pydantic import Field, TypeAdapter
 
 from judge.bootstrap.services import Services
 from judge.entrypoints.event_log import log_error
-from judge.entrypoints.mcp.resources import add_resources
-from judge.entrypoints.mcp.results import MAX_BYTES, Call, Json, capped, failure, success
-from judge.entrypoints.mcp.tools import TOOLS, ToolSpec
-from judge.errors import JudgeError
+from judge.entrypoints.mcp.document_tools import Collections
+from judge.entrypoints.mcp.results import (
+    MAX_BYTES,
+    Json,
+    as_json_text,
+    capped,
+    failure,
+    success,
+)
+from judge.entrypoints.mcp.tools import TOOLS, Report, ToolSpec
+from judge.entrypoints.response_models import domains
+from judge.errors import InvalidRequest, JudgeError
+from judge.library.search.service import NOTHING_INDEXED
 from judge.problems import of_kind, problem_of
 from judge.types.request_fields import parse_fields
 from judge.types.search import Viewer
@@ -42,13 +52,15 @@ INSTRUCTIONS = (
 )
 
 
+JSON_TYPE = "application/json"
+MAX_NAMES = 50
+"""Collections named in the prompt; the tool `list_collections` lists all."""
+
+
 def build_server(
     services: Services, viewer_of: ViewerOf, *, is_structured: bool = True
 ) -> MCPServer[Any]:
-    """The server; it opens and closes nothing. *viewer_of* is called for every message.
-
-    Unless *is_structured*, replies are only text.
-    """
+    """The server; *viewer_of* is asked for every message. Unless *is_structured*, it sends text."""
     visible: ContextVar[Services] = ContextVar("visible")
 
     async def limit_to_viewer(ctx: CallContext, call_next: CallNext) -> HandlerResult:
@@ -68,20 +80,17 @@ def build_server(
         subscriptions=False,
         middleware=[limit_to_viewer],
     )
-    add_resources(server, visible.get)
+    _add_prompt_and_resources(server, visible.get)
     return server
 
 
 def _tool(spec: ToolSpec, services: Callable[[], Services], *, is_structured: bool) -> Tool:
-    async def run(arguments: Json, context: Context[Any, Any]) -> CallToolResult:
-        return await _answer(spec, services(), context, arguments, is_structured=is_structured)
-
     output = TypeAdapter[Any](spec.output).json_schema(mode="serialization")
     return _JudgeTool(
-        fn=run,
+        fn=partial(_answer, spec, services, is_structured=is_structured),
         name=spec.name,
         title=spec.title,
-        description=" ".join((spec.arguments.__doc__ or "").split()),
+        description=" ".join((getdoc(spec.arguments) or "").split()),
         parameters=input_schema(spec),
         fn_metadata=FuncMetadata(
             arg_model=ArgModelBase, output_schema=output if is_structured else None
@@ -98,38 +107,32 @@ def _tool(spec: ToolSpec, services: Callable[[], Services], *, is_structured: bo
 class _JudgeTool(Tool):
     """A tool that checks its own arguments, so that errors read as at every other entrypoint."""
 
-    async def run(
-        self,
-        arguments: Json,
-        context: Context[Any, Any],
-        convert_result: bool = False,  # noqa: FBT001, FBT002 - the signature of the SDK
-    ) -> Any:
+    async def run(self, arguments: Json, context: Context[Any, Any], *_: Any, **__: Any) -> Any:
         """The answer or the error; raises nothing but cancellation."""
         return await self.fn(arguments, context)
 
 
 async def _answer(
     spec: ToolSpec,
-    services: Services,
-    context: Context[Any, Any],
+    visible: Callable[[], Services],
     arguments: Json,
+    context: Context[Any, Any],
     *,
     is_structured: bool,
 ) -> CallToolResult:
-    started, outcome = perf_counter(), "cancelled"
-    call = Call(_reporting(context), room=MAX_BYTES // 2 if is_structured else MAX_BYTES)
+    services, started, outcome = visible(), perf_counter(), "cancelled"
+    room = MAX_BYTES // 2 if is_structured else MAX_BYTES
     # The words of a dispute are not repeated.
     asked = {} if spec.is_open_world else {n: arguments.get(n) for n in ("query", "context")}
     try:
         request = parse_fields(spec.arguments, _given(spec, arguments))
-        answer = capped(await spec.handler(services, request, call), spec.lists, call.room)
-        result, outcome = success(answer, is_structured=is_structured), "ok"
-    except JudgeError as error:
-        problem = problem_of(error)
-        result, outcome = failure(problem, asked), problem.slug
+        answer = await spec.handler(services, request, _reporting(context), room)
+        result = success(capped(answer, spec.lists, room), is_structured=is_structured)
+        outcome = "ok"
     except Exception as error:  # noqa: BLE001 - its text may hold a person's words
-        log_error(services.journal, error, event="mcp.error")
-        problem = of_kind("internal-error")
+        problem = problem_of(error) if isinstance(error, JudgeError) else of_kind("internal-error")
+        if problem.slug == "internal-error":
+            log_error(services.journal, error, event="mcp.error")
         result, outcome = failure(problem, asked), problem.slug
     finally:
         services.journal.note(
@@ -148,15 +151,12 @@ def _given(spec: ToolSpec, arguments: Json) -> Json:
     return {n: v for n, v in arguments.items() if n not in optional or v not in ("", None)}
 
 
-def _reporting(context: Context[Any, Any]) -> Callable[[str], Coroutine[Any, Any, None]]:
-    """Sends each step to a client that asked for progress; one that has left is no failure."""
-    count = 0
+def _reporting(context: Context[Any, Any]) -> Report:
+    numbers = count(1)
 
     async def report(step: str) -> None:
-        nonlocal count
-        count += 1
-        with suppress(Exception):
-            await context.report_progress(count, message=step)
+        with suppress(Exception):  # a client that has left is no failure
+            await context.report_progress(next(numbers), message=step)
 
     return report
 
@@ -164,8 +164,7 @@ def _reporting(context: Context[Any, Any]) -> Callable[[str], Coroutine[Any, Any
 def input_schema(spec: ToolSpec) -> Json:
     """The schema of the arguments in the plainest words, which every model's service takes.
 
-    Without references, without null for what may be left out, and without titles, which only
-    repeat the names. The description is the tool's.
+    It has no references, no null for what may be left out, and no titles.
     """
     schema = spec.arguments.model_json_schema()
     schema.pop("description", None)
@@ -188,3 +187,62 @@ def _plain(schema: Any, definitions: Json) -> Any:
         for name, below in schema.items()
         if name != "$ref" and below is not None and not (name == "title" and isinstance(below, str))
     }
+
+
+def _add_prompt_and_resources(server: MCPServer[Any], services: Callable[[], Services]) -> None:
+    @server.prompt("contextual_search", title="Search in a context")
+    async def contextual_search(
+        question: Annotated[
+            str, Field(description="What the user wants to know, @scopes included.")
+        ] = "",
+        context: Annotated[
+            str, Field(description="Where to look, as @scopes: `@collection:reports`.")
+        ] = "",
+    ) -> str:
+        """Answer from the indexed documents, within the @scopes that the user gives."""
+        with _protocol_errors():
+            return await _prompt(services(), question.strip(), context.strip())
+
+    @server.resource("judge://domains", name="domains", title="Domains", mime_type=JSON_TYPE)
+    async def read_domains() -> str:
+        """What disputes can be about, and the pages that are quoted for each."""
+        listed = domains(services().sources.current().catalog)
+        return as_json_text(capped({"domains": listed, "truncated": False}, ["domains"]))
+
+    @server.resource(
+        "judge://collections", name="collections", title="Collections", mime_type=JSON_TYPE
+    )
+    async def read_collections() -> str:
+        """The collections of indexed documents, with their sizes."""
+        with _protocol_errors():
+            found = await services().corpus.search.catalogue.collections()
+        return as_json_text(capped(Collections(found, len(found)), ["collections"]))
+
+
+@contextmanager
+def _protocol_errors() -> Iterator[None]:
+    """Our errors as the protocol's, for requests other than tool calls."""
+    try:
+        yield
+    except JudgeError as error:
+        code = INVALID_PARAMS if isinstance(error, InvalidRequest) else INTERNAL_ERROR
+        raise MCPError(code, str(error)) from None
+
+
+async def _prompt(services: Services, question: str, scope: str) -> str:
+    """The guide, then the collections, the scope and the question; raises IndexUnavailable."""
+    collections = await services.corpus.search.catalogue.collections()
+    guide = files("judge.entrypoints.mcp").joinpath("contextual_search.md").read_text("utf-8")
+    parts = [guide, _listed([stats.name for stats in collections])]
+    if scope:
+        parts.append(f"## The scope\nPass this on in `context`, unchanged: {scope}\n")
+    if question:
+        parts.append(f"## The question\n{question}\n")
+    return "\n".join(parts)
+
+
+def _listed(names: Sequence[str]) -> str:
+    if not names:
+        return f"{NOTHING_INDEXED}\n"
+    more = " and others, which `list_collections` tells" if len(names) > MAX_NAMES else ""
+    return f"The collections are: {', '.join(names[:MAX_NAMES])}{more}.\n"

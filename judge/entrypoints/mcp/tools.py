@@ -1,11 +1,8 @@
-"""The table of all tools: name, arguments, output and handler.
-
-The handlers for disputes, citations and code are here too, since they are short.
-"""
+"""The table of all tools, and the handlers for disputes, citations and code."""
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -37,7 +34,7 @@ from judge.entrypoints.mcp.document_tools import (
     list_collections,
     search_documents,
 )
-from judge.entrypoints.mcp.results import Call, Json, size_of
+from judge.entrypoints.mcp.results import Json, size_of
 from judge.text.english import counted
 from judge.types.requests import JudgeRequest
 from judge.types.results import (
@@ -50,6 +47,9 @@ from judge.types.results import (
     SupportAsked,
 )
 
+Report = Callable[[str], Coroutine[Any, Any, None]]
+"""Tells a step, in a sentence, to a client that asked for progress."""
+
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
@@ -59,8 +59,8 @@ class ToolSpec:
     title: str
     arguments: type[BaseModel]
     output: Any
-    """The type of what `handler` returns, for the schema."""
-    handler: Callable[[Services, Any, Call], Awaitable[Any]]
+    handler: Callable[[Services, Any, Report, int], Awaitable[Any]]
+    """Answers with *output*, preferably in so many bytes of JSON."""
     lists: Sequence[str] = ()
     """The lists of the answer whose ends are left off when it is too long."""
     is_open_world: bool = False
@@ -80,15 +80,7 @@ class DisputeQuery(JudgeRequest):
     """
 
 
-class CitationsQuery(CheckRequest):
-    """Check an answer's citations against its sources.
-
-    The answer cites with `[n]` or `<cite i="n"/>`, where n counts the sources from 1. For every
-    mark the reply has the sentence of the source that supports it best, how far (`support`), and
-    whether it says the opposite (`contradicts`); `uncited` has the sentences that make a claim and
-    cite nothing. No model is asked: the same answer has the same result for ever.
-    """
-
+class CitationsQuery(CheckRequest):  # noqa: D101 - has that of the request
     @field_validator("sources", mode="before")
     @classmethod
     def _as_objects(cls, sources: Any) -> Any:
@@ -116,13 +108,15 @@ class CheckedCitations(CheckedAnswer):
     hint: str | None = None
 
 
-async def judge_dispute(services: Services, dispute: DisputeQuery, call: Call) -> JudgeResult:
+async def judge_dispute(
+    services: Services, dispute: DisputeQuery, report: Report, room: int
+) -> JudgeResult:
     """The verdict; raises the errors of `Pipeline.judge`. Cancelling it ends the model's call."""
     steps: asyncio.Queue[Step | None] = asyncio.Queue()
 
     async def report_steps() -> None:
         while (step := await steps.get()) is not None:
-            await call.report(_in_words(step))
+            await report(_in_words(step))
 
     reporting = asyncio.create_task(report_steps())
     try:
@@ -134,14 +128,11 @@ async def judge_dispute(services: Services, dispute: DisputeQuery, call: Call) -
     finally:
         reporting.cancel()
     log_judgement(services.journal, result)
-    return fitting_verdict(result, call.room)
+    return fitting_verdict(result, room)
 
 
 def fitting_verdict(result: JudgeResult, room: int) -> JudgeResult:
-    """*result*, without its least important parts if it takes more than *room* bytes as JSON.
-
-    They are the snippets, which repeat the references, and the texts of uncited references.
-    """
+    """*result*, in more than *room* bytes without snippets and the texts of uncited references."""
     if size_of(result) <= room:
         return result
     references = tuple(ref if ref.cited else replace(ref, text="") for ref in result.references)
@@ -165,60 +156,41 @@ def _in_words(step: Step) -> str:
             return "Reading the reply."
 
 
-async def check_citations(services: Services, request: CheckRequest, _: Call) -> CheckedCitations:
+async def check_citations(services: Services, request: CheckRequest, *_: Any) -> CheckedCitations:
     """The checked answer; raises the errors of `check`."""
     checked = await check(request, services)
     return CheckedCitations(checked.marks, checked.uncited, checked.verdict, checked.sources)
 
 
-async def ask_code(services: Services, question: CodeQuestion, _: Call) -> Json:
-    """The answer of the code graph; raises the errors of `CodeRoots.ask`."""
-    return await ask_graph(question, services.code)
-
-
 def _code(name: str, title: str, arguments: type[BaseModel], output: Any) -> ToolSpec:
-    return ToolSpec(name, title, arguments, output, ask_code, ("items",))
+    async def ask(services: Services, question: CodeQuestion, *_: Any) -> Json:
+        return await ask_graph(question, services.code)
+
+    return ToolSpec(name, title, arguments, output, ask, ("items",))
 
 
 TOOLS: Sequence[ToolSpec] = (
     ToolSpec(
-        "judge_dispute",
-        "Judge a dispute",
-        DisputeQuery,
-        JudgeResult,
-        judge_dispute,
+        "judge_dispute", "Judge a dispute", DisputeQuery, JudgeResult, judge_dispute,
         is_open_world=True,
     ),
     ToolSpec(
-        "search_documents",
-        "Search the documents",
-        DocumentQuery,
-        FoundPassages,
-        search_documents,
+        "search_documents", "Search the documents", DocumentQuery, FoundPassages, search_documents,
         ("results",),
     ),
     ToolSpec(
         "fetch", "Read on around a passage", PassageQuery, FetchedPassage, fetch, ("passages",)
     ),
     ToolSpec(
-        "list_collections",
-        "List the collections",
-        CollectionsQuery,
-        Collections,
-        list_collections,
-        ("collections",),
+        "list_collections", "List the collections", CollectionsQuery, Collections,
+        list_collections, ("collections",),
     ),
     _code("search_code", "Search code", CodeSearch, SearchResult),
     _code("where_used", "Find uses", WhereUsed, WhereUsedResult),
     _code("lineage", "Follow dependencies", LineageRequest, LineageResult),
     _code("code_context", "Read a symbol", CodeContext, CodeContextResult),
     ToolSpec(
-        "check_citations",
-        "Check an answer's citations",
-        CitationsQuery,
-        CheckedCitations,
-        check_citations,
-        ("marks", "uncited", "sources"),
-        is_open_world=True,
+        "check_citations", "Check an answer's citations", CitationsQuery, CheckedCitations,
+        check_citations, ("marks", "uncited", "sources"), is_open_world=True,
     ),
-)
+)  # fmt: skip

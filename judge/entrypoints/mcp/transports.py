@@ -25,21 +25,15 @@ from judge.errors import ConfigurationError
 from judge.settings import Settings
 from judge.types.search import OPERATOR, Viewer
 
-OpenServices = Callable[[], AbstractAsyncContextManager[Services]]
 AsgiApp = Callable[[Any, Any, Any], Awaitable[None]]
 
 STDIN, STDOUT, STDERR = 0, 1, 2
-"""File descriptors."""
-
 _HALF_LETTER = re.compile(rb"(\\\\|\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w)|\\u[dD][89a-fA-F]\w\w")
 """Of the escapes in JSON: a backslash, a pair of surrogates, or (outside the group) one alone."""
 
 
 def serve_stdio(settings: Settings, *, is_structured: bool = True) -> None:
-    """Serve until stdin ends; raises ConfigurationError without stdin, stdout or services.
-
-    Events go to stderr. Unless *is_structured*, replies are sent as text only.
-    """
+    """Serve until stdin ends; raises ConfigurationError. Unless *is_structured*, send text only."""
     if not (sys.stdin and sys.stdout):
         raise ConfigurationError(
             "stdin or stdout is closed; the client that starts this speaks over both. Let it start "
@@ -56,11 +50,10 @@ def serve_stdio(settings: Settings, *, is_structured: bool = True) -> None:
         pass  # The client died during a reply; there is nobody left to serve.
 
 
-async def serve_streams(opener: OpenServices, *, is_structured: bool = True) -> None:
-    """Serve the client on stdin and stdout; whatever else is printed goes to stderr.
-
-    While it serves, the SDK diverts stdout itself; before and after, `_divert_stdout` does.
-    """
+async def serve_streams(
+    opener: Callable[[], AbstractAsyncContextManager[Services]], *, is_structured: bool = True
+) -> None:
+    """Serve the client on stdin and stdout; what else is printed before and after is diverted."""
     wire = os.dup(STDOUT)
     sys.stdin = io.TextIOWrapper(_Messages(io.FileIO(os.dup(STDIN))), encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_RDONLY), STDIN)
@@ -98,8 +91,7 @@ def _divert_stdout() -> None:
 async def open_http(services: Services) -> AsyncIterator[AsgiApp]:
     """An ASGI app that speaks the protocol; `?structured=false` asks for replies as text only.
 
-    The caller checks keys, Origin and body size before, and sets `viewer` in the state of each
-    request: the Viewer that decides what documents are visible.
+    The caller checks keys, origin and size, and sets the `viewer` in the state of each request.
     """
     async with _open_app(services) as app, _open_app(services, is_structured=False) as text_app:
 

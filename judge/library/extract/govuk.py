@@ -12,13 +12,12 @@ from html import escape
 from urllib.parse import unquote, urlsplit
 
 from judge.errors import UnreadableDocument
-from judge.library.extract.dates import parse_date
 from judge.library.extract.html_page import MAX_TITLE_WORDS, ReadPage
 from judge.library.extract.lead_paragraph import is_prose
 from judge.library.extract.markup import limit_markup, parse_markup
 from judge.library.extract.page_blocks import PageBlocks, read_blocks
 from judge.library.extract.page_passages import MAX_WORDS, clean_text, cut_text, read_passages
-from judge.library.extract.page_status import RegionNames, nations_of, regions_in
+from judge.library.extract.page_status import RegionNames, nations_of, parse_date, regions_in
 
 HOST = "www.gov.uk"
 
@@ -55,11 +54,7 @@ def content_api_urls(url: str) -> tuple[str, ...]:
 def parse_content_item(
     body: bytes, url: str, *, max_words: int = MAX_WORDS, regions: RegionNames = ()
 ) -> ReadPage | None:
-    """The page at *url* from the API's reply, or None if the reply is not about it.
-
-    Never raises. A page that is "gone" counts as withdrawn; a redirect gives None, so that the HTML
-    page is fetched and followed.
-    """
+    """The page at *url* from the API's reply, None if the reply is not about it."""
     try:
         item = json.loads(body)
     except (ValueError, RecursionError):
@@ -120,11 +115,7 @@ def _parse(html: str) -> PageBlocks:
 
 
 def _html(value: object, depth: int = 4) -> str:
-    """The HTML in *value*: a string itself, or that in an object's fields or a list.
-
-    Of a list of versions only `text/html` counts. An object such as a part of a guide begins with
-    its title as a heading.
-    """
+    """The HTML in *value*: itself, or that in its fields or items; the title is a heading."""
     if isinstance(value, str):
         return value
     if depth == 0:

@@ -1,7 +1,4 @@
-"""Parses a whole HTML page: its lead, its passages, and what it says about itself.
-
-`read_html` takes the bytes of the page; `govuk.py` reads the replies of an API instead.
-"""
+"""Parses a whole HTML page: its lead, its passages, and what it says about itself."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +9,6 @@ from html import unescape
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from judge.errors import UnreadableDocument
-from judge.library.extract.dates import find_updated
 from judge.library.extract.lead_paragraph import Content, choose_paragraph, is_prose, locate_content
 from judge.library.extract.markup import limit_markup, parse_markup
 from judge.library.extract.page_blocks import is_hidden, is_lead, read_blocks
@@ -23,7 +19,7 @@ from judge.library.extract.page_passages import (
     cut_text,
     read_passages,
 )
-from judge.library.extract.page_status import RegionNames, is_withdrawn, read_nations
+from judge.library.extract.page_status import RegionNames, find_updated, is_withdrawn, read_nations
 from judge.text.decoding import html_as_utf8
 
 MAX_TITLE_WORDS = 40
@@ -41,10 +37,7 @@ _SITE_SUFFIX = re.compile(r"\s+[|\u2013\u2014\u00b7\u00bb-]\s+[^|\u2013\u2014\u0
 
 @dataclass(frozen=True, slots=True)
 class ReadPage:
-    """What was read from a page.
-
-    A withdrawn page has no text, so that nothing can quote it; nor has one that has moved.
-    """
+    """What was read from a page; nothing to quote if it is withdrawn or has moved."""
 
     title: str = ""
     lead: str | None = None
@@ -133,10 +126,7 @@ def _selected_text(tree: LexborHTMLParser, selector: str) -> str:
 
 
 def _is_shown(node: LexborNode | None) -> bool:
-    """Whether neither *node* nor any ancestor is hidden, but for the body.
-
-    Some sites hide that until a script has run.
-    """
+    """Whether neither *node* nor any ancestor is hidden, but for the body, which scripts reveal."""
     while node is not None and node.tag != "body":
         if is_hidden(node.attributes):
             return False

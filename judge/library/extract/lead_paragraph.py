@@ -43,10 +43,7 @@ _BOILERPLATE = (
     *("general information only", "substitute for legal", "substitute for medical"),
     *("{{", "{%", "<%", "${"),  # what a script should have filled in
 )
-"""Phrases that sites repeat on every page, in lower case.
-
-They are long because guidance says "if you agree to a plan" and "sign up to a service" too.
-"""
+"""Phrases that sites repeat on every page; guidance says "if you agree to a plan" too."""
 
 _BYLINE = re.compile(rf"{_BY_SOMEBODY}|(?i:(?:written|reviewed|words|story|posted) by\b|by:?$)")
 
@@ -93,10 +90,7 @@ class Content:
 
 
 def locate_content(page: PageBlocks, head_title: str) -> Content:
-    """Where *page*'s own text is: after the title, outside boilerplate.
-
-    *head_title* is the text of `<title>`; some sites use an `<h1>` for their own name.
-    """
+    """Where *page*'s own text is: after the title, outside boilerplate."""
     prose = [block for block in page.blocks if is_prose(block)]
     headings = [block for block in page.blocks if block.tag == "h1"]
     told = head_title.casefold()
@@ -116,15 +110,9 @@ def locate_content(page: PageBlocks, head_title: str) -> Content:
 
 def choose_paragraph(content: Content) -> PageBlock | None:
     """The first real paragraph of *content*, or None when it has none."""
-    chosen = _choose(content, content.prose)
-    if chosen is None or _is_quotable(chosen):
-        return chosen
-    return _choose(content, [block for block in content.prose if _is_quotable(block)])
-
-
-def _choose(content: Content, prose: list[PageBlock]) -> PageBlock | None:
     page = content.page
-    candidates = [block for block in prose if content.contains(block)]
+    prose = (block for block in content.prose if content.contains(block))
+    candidates = [b for b in prose if b.word_count >= 60 or not is_boilerplate(b.text)]
     if not candidates:
         return None
     candidates = _paragraphs(page, candidates)
@@ -147,14 +135,8 @@ def is_prose(block: PageBlock) -> bool:
         return False
     if block.tag in HEADING_TAGS and text[-1] not in ".!":
         return False  # but a heading that is a whole sentence may be the lead
-    if not _SENTENCE_END.search(text):
-        return False
-    return not (words < 25 and has_non_prose_opening(text))
-
-
-def _is_quotable(block: PageBlock) -> bool:
-    """Whether *block*, which is prose, belongs to this page and not to the site's template."""
-    return block.word_count >= 60 or not is_boilerplate(block.text)
+    is_label = words < 25 and has_non_prose_opening(text)
+    return _SENTENCE_END.search(text) is not None and not is_label
 
 
 def has_non_prose_opening(text: str) -> bool:
@@ -169,10 +151,7 @@ def is_boilerplate(text: str) -> bool:
 
 
 def _boilerplate_by_element(page: PageBlocks, prose: Sequence[PageBlock]) -> list[Boilerplate]:
-    """Each element's level: the higher of its own and its parent's.
-
-    One with much of the prose or with the title has no level of its own.
-    """
+    """Each element's own level, unless it has much prose or the title, or a higher parent's."""
     sizes = _sizes(page, prose)
     titled: set[int] = set()
     for block in page.blocks:

@@ -1,9 +1,7 @@
 """Markdown and HTML -> blocks: headings, fences, paragraphs and lists, with their lines.
 
-Reads line by line, in time linear in the length; other markup stays part of a paragraph, so that
-nothing is lost. (A full parser would give lines too, but takes 40 times as long.) HTML is read as
-an approved page is, by `page_blocks`, and written as Markdown first; lines are those of the
-Markdown, since readers never see the lines of the HTML.
+Linear in the length; other markup stays part of a paragraph, so that nothing is lost. HTML is read
+as an approved page is and written as Markdown first; lines are those of the Markdown.
 """
 
 import re
@@ -44,10 +42,7 @@ _ENDS = {"---": ("---", "..."), "+++": ("+++",)}
 
 
 class FrontMatter(NamedTuple):
-    """The metadata above the text, and the number of lines that it takes (0 when there is none).
-
-    YAML between `---`, TOML between `+++`; anything else is text, so that nothing is lost.
-    """
+    """The YAML or TOML above a text, and the number of lines that it takes (0 without any)."""
 
     end: int = 0
     title: str | None = None
@@ -248,10 +243,7 @@ _BACKTICKS = re.compile("`+")
 
 
 def read_html(body: bytes, charset: str = "") -> DocumentText:
-    """The text of a page in blocks, menus and the like left out.
-
-    *charset* is that of the HTTP header, if any.
-    """
+    """The text of a page in blocks, menus and the like left out."""
     markup = html_as_utf8(body, charset)
     if b"xhtml" in markup[:_DOCTYPE_BYTES].lower():
         markup = xhtml_as_html(markup)

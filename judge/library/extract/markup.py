@@ -54,10 +54,7 @@ _FORMATTING = re.compile(
 
 
 def limit_markup(html: bytes) -> bytes:
-    """*html* (in UTF-8) without scripts and comments, cut to the limits.
-
-    Raises UnreadableDocument if it has more attributes or names, or is deeper, than any real page.
-    """
+    """*html* without scripts and comments, cut to the limits; raises UnreadableDocument."""
     # The parser takes a vertical tab for a letter and the patterns for a space.
     html = html[:MAX_BYTES].replace(b"\v", b" ")
     # An empty comment does not split a word, and keeps its neighbours from forming a tag.
@@ -87,8 +84,5 @@ def _check_tags(html: bytes) -> None:
 
 
 def parse_markup(html: bytes) -> LexborHTMLParser:
-    """The tree of *html*, which is from `limit_markup`.
-
-    Without the parser's events, which compare each `<option>` with all others of its list.
-    """
+    """The tree of *html*, without events: these compare each `<option>` with all others."""
     return LexborHTMLParser(html, options=LexborDocumentOptions.WO_EVENTS)

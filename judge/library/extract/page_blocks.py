@@ -1,9 +1,6 @@
 """Flattens a page's tree of elements into a list of text blocks, each with its enclosing element.
 
-Third step of extraction, after `decoding.py` and `extract/markup.py`;
-`lead_paragraph.py` chooses among the blocks. First what tag and attributes of an element say about
-its text: a name is listed if on 255 real pages the text under it was more often junk than content
-(`banner`, `alert`, `notice`, `toc` and `widget` were not).
+A name of a class is listed if on 255 real pages the text under it was more often junk than content.
 """
 
 import re
@@ -187,10 +184,7 @@ class PageBlock(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PageBlocks:
-    """The blocks in reading order, and the block-level elements, each listed after its parent.
-
-    Elements are parallel lists, by index: an object for each took a quarter longer.
-    """
+    """The blocks in reading order, and the elements in parallel lists, each after its parent."""
 
     blocks: list[PageBlock] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)

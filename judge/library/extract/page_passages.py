@@ -1,8 +1,4 @@
-"""Groups the blocks of a page's own text into passages: a heading and a text short enough to quote.
-
-A list is joined to the line that introduces it, since neither says much alone; a long text is split
-between sentences.
-"""
+"""Groups the blocks of a page into passages: a heading and a text short enough to quote."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

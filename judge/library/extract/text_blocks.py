@@ -246,10 +246,7 @@ def _joined_pieces(pieces: Iterable[str]) -> Iterator[str]:
 
 
 def _pieces(block: TextBlock) -> Iterator[str]:
-    """The sentences of prose, or the lines of anything else; long ones word by word.
-
-    Joined they are the block's text.
-    """
+    """The sentences of prose, or the lines of anything else; long ones word by word."""
     text, ends = block.text, block.text.count("\n")
     wholes = text.splitlines(keepends=True)
     if not block.is_code and 3 * len(_RUNS_ON.findall(text)) >= ends:

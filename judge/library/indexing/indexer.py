@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import Literal
 
 from judge.errors import EmbedderUnavailable, InvalidRequest, UnreadableDocument
@@ -161,9 +162,9 @@ class DocumentIndexer:
     async def add_documents(
         self, documents: Sequence[tuple[bytes, DocumentMetadata]]
     ) -> tuple[IndexedDocument, ...]:
-        """Add each document, in place of any that has its collection and id.
+        """Add all documents, each in place of its id, or none.
 
-        Raises UnreadableDocument, IndexLocked and IndexUnavailable; then none is added.
+        Raises UnreadableDocument, IndexLocked and IndexUnavailable.
         """
 
         def read_all() -> list[DocumentWithPassages]:
@@ -233,9 +234,8 @@ class _IndexingRun:
         for start in range(0, len(tasks), BATCH_FILES):
             batch = tasks[start : start + BATCH_FILES]
             with self.indexer.open_pdf_reader() as read_pdf:  # Stopping ends it at once.
-                results = await asyncio.to_thread(
-                    lambda tasks, read: [self._read(task, read) for task in tasks], batch, read_pdf
-                )
+                read = partial(self._read, read_pdf)
+                results = await asyncio.to_thread(lambda: [*map(read, batch)])  # noqa: B023
             documents = [item for item in results if isinstance(item, DocumentWithPassages)]
             await self.writer.replace(documents)
             for task, result in zip(batch, results, strict=True):
@@ -255,16 +255,22 @@ class _IndexingRun:
         if not urls:
             return
         by_id = {fold_name(record.id): record for record in indexed}
+        result: ReadResult
         async with self.indexer.open_fetcher() as fetcher:
             for url in urls:
                 record = by_id.get(fold_name(self.options.document_id or url))
-                result = await self._read_page(fetcher, url, record)
+                try:
+                    content, meta = await fetch_page(fetcher, url, self.options)
+                    with self.indexer.open_pdf_reader() as pdf:
+                        result = await asyncio.to_thread(self._split, content, meta, record, pdf)
+                except UnreadableDocument as error:
+                    result = IndexingProblem(url, str(error))
                 if isinstance(result, DocumentWithPassages):
                     await self.writer.replace([result])
                 self.report.note(url, result, is_new=record is None)
                 advance(1)
 
-    def _read(self, task: IndexingTask, read_pdf: PdfReader) -> ReadResult:
+    def _read(self, read_pdf: PdfReader, task: IndexingTask) -> ReadResult:
         try:
             content = self.indexer.files.read(task.file.location, max_bytes=MAX_BYTES)
             if is_binary(content) and task.meta.effective_kind not in BINARY_KINDS:
@@ -274,16 +280,6 @@ class _IndexingRun:
             return self._split(content, task.meta, task.indexed, read_pdf)
         except UnreadableDocument as error:
             return IndexingProblem(task.file.shown, str(error))
-
-    async def _read_page(
-        self, fetcher: PageFetcher, url: str, record: IndexedDocument | None
-    ) -> ReadResult:
-        try:
-            content, meta = await fetch_page(fetcher, url, self.options)
-            with self.indexer.open_pdf_reader() as read_pdf:
-                return await asyncio.to_thread(self._split, content, meta, record, read_pdf)
-        except UnreadableDocument as error:
-            return IndexingProblem(url, str(error))
 
     def _split(
         self,
@@ -299,10 +295,7 @@ class _IndexingRun:
 
 
 def _check(options: IndexingOptions, count: int, *, has_problems: bool) -> None:
-    """Raise InvalidRequest for options that *count* documents contradict.
-
-    Globs may match nothing where the files that are gone are pruned.
-    """
+    """Raise InvalidRequest for options that *count* documents contradict."""
     if count > 1 and (options.document_id or options.title):
         raise InvalidRequest(
             f"--document and --title are for one document, and there are {count} here."

@@ -1,7 +1,4 @@
-"""Which files and web pages to read, their metadata, and which documents to remove.
-
-`indexer.py` carries it out.
-"""
+"""Which files and web pages to read, their metadata, and which documents to remove."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -71,10 +68,7 @@ def plan_indexing(
     *,
     exists: Callable[[str], bool],
 ) -> IndexingPlan:
-    """The plan for *files*, in their order; each id belongs to one file.
-
-    *exists* says whether there is a file at a path: one that moved away gives up its id.
-    """
+    """The plan for *files*, in their order; a file that does not exist any more gives up its id."""
     by_id = {fold_name(record.id): record for record in indexed}
     by_path = {record.path: record for record in indexed}
     tasks: list[IndexingTask] = []
@@ -144,21 +138,19 @@ def documents_to_remove(
     *,
     exists: Callable[[str], bool],
 ) -> tuple[str, ...]:
-    """The ids of documents to remove: with `replaces`, all whose file or page was not given."""
+    """The ids of documents that were not given or, to prune, have lost their file."""
     given = plan.document_ids | {fold_name(options.document_id or url) for url in urls}
+    roots = tuple(f"{root.rstrip('/')}/" for root in scan.roots)
+
+    def is_gone(path: str) -> bool:
+        return f"{path}/".startswith(roots) and not exists(path)
+
     return tuple(
         record.id
         for record in indexed
         if fold_name(record.id) not in given
-        and (options.replaces or (options.prunes and _is_gone(record.path, scan, exists)))
+        and (options.replaces or (options.prunes and is_gone(record.path)))
     )
-
-
-def _is_gone(path: str, scan: FileScan, exists: Callable[[str], bool]) -> bool:
-    """Whether no file is at *path* any more, which is in what was scanned."""
-    return f"{path}/".startswith(
-        tuple(f"{root.rstrip('/')}/" for root in scan.roots)
-    ) and not exists(path)
 
 
 def is_url(text: str) -> bool:

@@ -1,8 +1,4 @@
-"""All approved pages as last read, indexed for ranking; one library per process.
-
-update (counts words) -> indexed (compiles an index); both in a thread, so that no request waits.
-A page that was not read yet is ranked by its title and topics.
-"""
+"""All approved pages as last read, indexed for ranking; one library per process."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -88,10 +84,7 @@ class PageLibrary:
         return _as_configured(request, self._pages.get(request.key), lead)
 
     def has_twin(self, request: SnippetRequest, record: PageRecord) -> bool:
-        """Whether another address of the host, titled otherwise, says the very same.
-
-        So does what a site sends for every address that it does not have.
-        """
+        """Whether another address of the host says the very same, as errors do."""
         own = urlsplit(request.source.url)
         return any(
             page.digest == record.digest

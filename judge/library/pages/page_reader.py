@@ -159,11 +159,7 @@ def read_body(
     max_words: int = MAX_WORDS,
     regions: RegionNames = (),
 ) -> ReadPage | None:
-    """The page at *url* parsed from *body*, or None if *body* is about another page.
-
-    *body* is the reply of GOV.UK's API, or the page itself; *content_type* tells which. Never
-    raises. To add another publisher's API, tell its hosts apart here and in `content_api_urls`.
-    """
+    """The page in *body*, as HTML or of GOV.UK's API, None if about another page. Never raises."""
     is_govuk = bool(content_api_urls(url))
     kind = content_type.partition(";")[0].strip().lower()
     if kind.endswith("json"):

@@ -5,6 +5,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import Literal, get_args
 
 from pydantic import AwareDatetime, TypeAdapter, ValidationError
 
@@ -26,6 +27,8 @@ PDF_TIMEOUT_S = 15.0
 LOCK_MARGIN_S = 1.0
 """How much longer than reading a page its lock lasts, so that it does not expire meanwhile."""
 
+_Kind = Literal["snippet", "page", "record", "failed"]
+
 PageKey = tuple[str, str]
 """The domain and URL that a page is configured with."""
 
@@ -35,10 +38,7 @@ READING_VERSION = 8
 
 @dataclass(frozen=True, slots=True)
 class PageRecord:
-    """A page as last read: its lead, its own title, its passages in order, and when it was fetched.
-
-    `digest` identifies what it says. A withdrawn page has no text.
-    """
+    """A page as last read, without text if withdrawn; `digest` identifies what it says."""
 
     text: str
     fetched_at: AwareDatetime
@@ -53,7 +53,7 @@ class PageRecord:
 _RECORDS = TypeAdapter(PageRecord)
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=1024)
 def _decode(text: str) -> PageRecord | None:
     """The record in *text* from the cache; None if it cannot be decoded."""
     try:
@@ -77,30 +77,16 @@ class SnippetRequest:
         """Identifies the page."""
         return self.domain, self.source.url
 
-    @property
-    def snippet_key(self) -> str:
-        """Cache key of the plain text, which other tools read too."""
-        return f"snippet:{self.domain}:{self.source.url}"
+    def cache_key(self, kind: _Kind) -> str:
+        """The key of the plain text, which other tools read too, or of another entry of the page.
 
-    @property
-    def page_key(self) -> str:
-        """Cache key of the fingerprint that the snippet was made with; also names the lock."""
-        return f"page:{self.domain}:{self.source.url}"
-
-    @property
-    def record_key(self) -> str:
-        """Cache key of the PageRecord made with our fingerprint."""
-        return self._own_key("record")
-
-    @property
-    def failure_key(self) -> str:
-        """Cache key of the mark that reading the page failed."""
-        return self._own_key("failed")
-
-    def _own_key(self, kind: str) -> str:
+        `page` has the fingerprint of the snippet and names the lock, `record` the PageRecord, and
+        `failed` the mark of a failure; the last two are of our fingerprint alone.
+        """
         # While two versions run, as in a rolling restart, each uses what it has read itself.
         own = hashlib.sha256(self.fingerprint.encode()).hexdigest()[:12]
-        return f"{kind}:{own}:{self.domain}:{self.source.url}"
+        place = f"{own}:{self.domain}" if kind in {"record", "failed"} else self.domain
+        return f"{kind}:{place}:{self.source.url}"
 
     @property
     def fingerprint(self) -> str:
@@ -123,10 +109,7 @@ class SnippetRequest:
         return self.settings.fetch_timeout_s + PDF_TIMEOUT_S + LOCK_MARGIN_S
 
     def is_younger(self, record: PageRecord, now: datetime, share: float = 1.0) -> bool:
-        """Whether the age of *record* at *now* is less than *share* of the TTL.
-
-        A record from the future, left when a clock is set back, expires by the same limit.
-        """
+        """Whether the age of *record*, were it from the future, is less than *share* of the TTL."""
         return abs((now - record.fetched_at).total_seconds()) < self.ttl_s * share
 
     def snippet(self, record: PageRecord, text: str = "", *, is_stale: bool = False) -> Snippet:
@@ -143,10 +126,7 @@ class SnippetRequest:
 
 @dataclass(frozen=True, slots=True)
 class CachedPage:
-    """A page as cached: `snippet` is the fresh text to cite, or else the last good one.
-
-    `record` is None unless it was made with the current selector and word limit.
-    """
+    """The fresh text or last good one; `record` is None unless made with the current settings."""
 
     snippet: Snippet | None = None
     record: PageRecord | None = None
@@ -169,11 +149,7 @@ class SnippetStore:
 
     async def look_up(self, requests: Sequence[SnippetRequest]) -> list[CachedPage]:
         """The cached state of each page, in one round trip."""
-        keys = [
-            key
-            for r in requests
-            for key in (r.snippet_key, r.page_key, r.record_key, r.failure_key)
-        ]
+        keys = [request.cache_key(kind) for request in requests for kind in get_args(_Kind)]
         values = iter(await self.cache.get_many(keys))
         return [
             await self._cached(request, text, maker, record, has_just_failed=bool(failure))
@@ -183,22 +159,22 @@ class SnippetStore:
         ]
 
     async def put(self, request: SnippetRequest, record: PageRecord) -> None:
-        """Store *record* as the fresh snippet and, for longer, as the last good one.
-
-        The snippet of a withdrawn page is overwritten with an empty text.
-        """
+        """Store *record* as the fresh snippet, empty if withdrawn, and as the last good one."""
         kept_s = request.stale_ttl_s
+        fresh_s = 1 if record.is_withdrawn else request.ttl_s
+        stored = _RECORDS.dump_json(record).decode()
         await self.cache.put_many(
             {
-                request.snippet_key: (record.text, 1 if record.is_withdrawn else request.ttl_s),
-                request.page_key: (request.fingerprint, kept_s),
-                request.record_key: (_RECORDS.dump_json(record).decode(), kept_s),
+                request.cache_key("snippet"): (record.text, fresh_s),
+                request.cache_key("page"): (request.fingerprint, kept_s),
+                request.cache_key("record"): (stored, kept_s),
             }
         )
 
     async def put_failure(self, request: SnippetRequest) -> None:
         """Remember for `failure_ttl_s` that reading the page as in *request* failed."""
-        await self.cache.put_many({request.failure_key: ("1", request.settings.failure_ttl_s)})
+        ttl_s = request.settings.failure_ttl_s
+        await self.cache.put_many({request.cache_key("failed"): ("1", ttl_s)})
 
     async def _cached(
         self,
@@ -228,6 +204,6 @@ class SnippetStore:
 
     async def _foreign_snippet(self, request: SnippetRequest, text: str) -> Snippet:
         """A snippet that another program stored; its age follows from its TTL."""
-        left_s = await self.cache.seconds_left(request.snippet_key)
+        left_s = await self.cache.seconds_left(request.cache_key("snippet"))
         age = timedelta(seconds=request.ttl_s - min(left_s or 0.0, request.ttl_s))
         return request.snippet(PageRecord(text, self.clock.now() - age))

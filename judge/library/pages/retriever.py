@@ -35,10 +35,7 @@ AHEAD_SHARE = 0.1
 
 @dataclass(slots=True)
 class SnippetRetriever:
-    """Retrieves snippets for requests; no failure of a page or of the cache makes that fail.
-
-    Whatever it fetches or finds in the cache is added to `library`.
-    """
+    """Retrieves snippets, and adds pages to `library`; no failure of a page makes it fail."""
 
     fetcher: PageFetcher
     cache: Cache
@@ -74,10 +71,7 @@ class SnippetRetriever:
         return pages
 
     async def retrieve(self, requests: Sequence[SnippetRequest]) -> list[CachedPage]:
-        """Each page with the snippet to cite, if there is one.
-
-        Takes little more than `settings.fetch_timeout_s`, whatever the pages do.
-        """
+        """Each page with the snippet to cite, if any, in about `settings.fetch_timeout_s`."""
         if not requests:
             return []
         pages = await self.look_up(requests)
@@ -91,10 +85,7 @@ class SnippetRetriever:
         return [task.result() for task in tasks]
 
     async def full_texts(self, requests: Sequence[SnippetRequest]) -> list[str | None]:
-        """The full text of each page, a paragraph for each passage; None if it is unavailable.
-
-        For checks against the whole page; cached like any other retrieval.
-        """
+        """The full text of each page, a paragraph for each passage; None if it is unavailable."""
         return [_full_text(page) for page in await self.retrieve(requests)]
 
     async def refresh(self, request: SnippetRequest) -> PageRecord:
@@ -141,10 +132,11 @@ class SnippetRetriever:
 
         While another does so it is waited for, up to *patience_s*.
         """
-        token, give_up = uuid4().hex, self.clock.monotonic() + patience_s
+        name, token = request.cache_key("page"), uuid4().hex
+        give_up = self.clock.monotonic() + patience_s
         try:
             while True:
-                is_ours = await self.lock.acquire(request.page_key, token, request.lock_ttl_s)
+                is_ours = await self.lock.acquire(name, token, request.lock_ttl_s)
                 # Look even with the lock: its last holder may have fetched the page since.
                 [page] = await self.look_up([request])
                 if is_ours and is_wanted(page):
@@ -153,7 +145,7 @@ class SnippetRetriever:
                     return page
                 await asyncio.sleep(POLL_S)
         finally:
-            await self.lock.release(request.page_key, token)
+            await self.lock.release(name, token)
 
     async def _try_fetch(self, request: SnippetRequest, page: CachedPage) -> CachedPage:
         """The page as fetched now, or *page* itself if that fails."""

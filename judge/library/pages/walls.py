@@ -1,9 +1,7 @@
 """Tells a page from what a server sends in its place with status 200: a wall.
 
-Bot checks, consent, sign-in, paywalls, queues, errors, parked names: their kinds do not end, so a
-page is compared with what it should be: the title and topics configured for it, and its own last
-good text. Beside that stands a list of how such pages speak; it counts only for short pages that
-hardly touch on their subject, since guidance speaks of cookies, accounts and queues too.
+Their kinds do not end, so a page is compared with its configured title and topics and its last good
+text. How walls speak counts only for short pages off their subject: guidance speaks of cookies too.
 """
 
 import re
@@ -112,10 +110,7 @@ WALL_SIGNS = {
 
 
 def wall_sign(source: SourceSpec, page: ReadPage, last: PageRecord | None) -> str:
-    """By which sign *page* is not what *source* should be, "" if it may be.
-
-    *last* is its last good text, if there is one.
-    """
+    """By which sign *page* is not what *source* should be, or its *last* good text was; else ""."""
     titles = [title.casefold().replace("\u2019", "'") for title in (page.title, page.head_title)]
     if any(_is_wall_title(title, source) for title in titles):
         return "title"

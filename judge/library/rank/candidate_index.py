@@ -1,8 +1,4 @@
-"""An index of the approved pages: what each page scores for a stem or a thesaurus entry.
-
-The words of a page are counted once (`count_terms`), whatever the other pages are; compiling an
-index from such pages is quick, and the index is immutable.
-"""
+"""An index of the approved pages: what each page scores for a stem or a thesaurus entry."""
 
 import math
 from collections import Counter
@@ -57,10 +53,7 @@ class CandidatePage:
 
 @dataclass(frozen=True, slots=True)
 class PageTerms:
-    """A page with the saturated frequency of each stem: on it, in its title, and by passage.
-
-    `text_vector` is the sum of its words' vectors, scaled to length 1.
-    """
+    """A page with the saturated frequency of each stem, and its text vector of length 1."""
 
     page: CandidatePage
     text_vector: Sequence[float]
@@ -141,10 +134,7 @@ def compile_candidates(pages: Iterable[PageTerms], thesaurus: Thesaurus) -> Cand
 
 
 def _squared(gains: Mapping[int, float], total_idf: float) -> dict[int, float]:
-    """*gains* squared, scaled so that the best one hardly changes.
-
-    Most pages with some of an entry's words, of *total_idf*, mention its subject in passing.
-    """
+    """*gains* squared, since most pages mention an entry in passing; the best stays."""
     if not gains:
         return {}
     boost = min(max(math.sqrt(FULL_IDF / total_idf), 1.0), MAX_BOOST)

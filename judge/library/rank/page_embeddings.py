@@ -82,10 +82,7 @@ class PageEmbeddings:
             await self.lock.release("vectors", token)
 
     async def similarities(self, dispute: str) -> Mapping[str, float]:
-        """The similarity of pages to *dispute* by URL, 1 for the nearest; empty on failure.
-
-        By reciprocal rank, since cosines of different embedders are not comparable.
-        """
+        """The similarity to *dispute* by URL and rank, 1 for the nearest page; empty on failure."""
         if not self._vectors:
             return NO_SIMILARITIES
         try:

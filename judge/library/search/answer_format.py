@@ -55,10 +55,7 @@ def count_sources(answer: str) -> int | None:
 
 
 def reply_marks(reply: str, sources: int) -> list[ReplyMark]:
-    """The citation marks in *reply*, outside its blocks, held against sources 1 to *sources*.
-
-    Marks in a block belong to the source, not the reply.
-    """
+    """The citation marks in *reply*, outside its blocks, held against *sources*."""
     own_text = _BLOCK.sub(lambda block: "\n" * block[0].count("\n"), reply)  # Lines stay.
     return [
         ReplyMark(

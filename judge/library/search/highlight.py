@@ -91,11 +91,12 @@ def _densest_cluster(matches: list[_TermMatch]) -> list[_TermMatch]:
 
 def _edge(text: str, edge: int, inner: int) -> int:
     """*edge*, moved towards *inner* until it cuts no word."""
-    while (
-        0 < edge < len(text) and edge != inner and not _CUTTABLE.search(text[edge - 1 : edge + 1])
-    ):
+    edge = max(0, min(edge, len(text)))
+    while 0 < edge < len(text) and edge != inner:
+        if _CUTTABLE.search(text[edge - 1 : edge + 1]):
+            break
         edge += 1 if edge < inner else -1
-    return max(0, min(edge, len(text)))
+    return edge
 
 
 def _marked(text: str, start: int, end: int, matches: list[_TermMatch]) -> str:

@@ -1,7 +1,4 @@
-"""The text of a search -> SearchQuery: plain words, "exact phrases" and -excluded words.
-
-`judge.library.scopes.grammar` has removed the @mentions before. Any text is a valid query.
-"""
+"""The text of a search -> SearchQuery: plain words, "exact phrases" and -excluded words."""
 
 import re
 

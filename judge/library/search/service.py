@@ -4,8 +4,9 @@ mentions and filters -> scope -> do its collections exist? -> query -> index -> 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import dropwhile
 from typing import get_args
 
 from judge.errors import BadScope, InvalidRequest, MissingValue
@@ -81,10 +82,7 @@ class SearchParameters:
 
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:
-    """The results, with the query and scope as parsed.
-
-    `hint` names unknown names, and says why there are no results: the scope, or an empty index.
-    """
+    """The results, with the query and scope as parsed; `hint` tells why there are none."""
 
     query: SearchQuery
     scope: Scope
@@ -93,13 +91,13 @@ class SearchOutcome:
     elapsed_ms: float
 
 
+@dataclass(frozen=True, slots=True)
 class DocumentSearch:
     """Searches the indexed documents."""
 
-    def __init__(self, index: SearchIndex, catalogue: Catalogue, clock: Clock) -> None:
-        self.index = index
-        self.catalogue = catalogue
-        self._clock = clock
+    index: SearchIndex
+    catalogue: Catalogue
+    _clock: Clock
 
     def seen_by(self, viewer: Viewer) -> "DocumentSearch":
         """The same search over what *viewer* may see."""
@@ -149,10 +147,7 @@ class DocumentSearch:
         return query.text, scope
 
     async def _check_collections(self, scope: Scope, *, optional: str | None = None) -> None:
-        """Raise BadScope when *scope* names a collection that does not exist.
-
-        The *optional* one may be missing as long as there are no collections at all.
-        """
+        """Raise BadScope for a missing collection; *optional* may miss if all do."""
         for name in _names(scope, "collection"):
             if await self._exists("collection", name):
                 continue
@@ -176,41 +171,38 @@ class DocumentSearch:
                 return KINDS
 
     async def _exists(self, kind: ScopeKind, name: str) -> bool:
-        """Whether a *kind* is called *name*, ignoring case."""
         return await self.catalogue.contains(Scope((Clause(kind, (name,)),)))
 
     async def _hint(self, query: SearchQuery, scope: Scope, *, is_empty: bool) -> str | None:
         if is_empty and not await self.catalogue.contains(EVERYWHERE):
             return NOTHING_INDEXED
-        told: list[str] = []
-        async for sentence in self._unknown_names(scope):
-            told.append(sentence)
-            if len(told) == MAX_HINTED:
-                break
+        told = await self._unknown_names(scope)
         if is_empty and scope.clauses:
             total = (await self.index.search(query, EVERYWHERE, limit=1)).total
             wider = f"{scope_text(EVERYWHERE)} has {counted(total, 'passage')}."
             told += [f"Nothing in {scope_text(scope)} is relevant; {wider}"] if total else []
         return " ".join(told) or None
 
-    async def _unknown_names(self, scope: Scope) -> AsyncIterator[str]:
-        """A sentence for each unknown name in *scope*."""
+    async def _unknown_names(self, scope: Scope) -> list[str]:
+        """A sentence for each of the first unknown names in *scope*."""
+        told: list[str] = []
         for kind in get_args(NameKind):
             for name in filter(None, _names(scope, kind)):
-                if not await self._exists(kind, name):
+                if len(told) < MAX_HINTED and not await self._exists(kind, name):
                     # A thread, since finding the nearest of 57,000 names takes 0.4 s.
                     names = await self.catalogue.names(kind)
                     nearest = await asyncio.to_thread(nearest_name, name, names)
                     suggestion = f" Did you mean {nearest!r}?" if nearest else ""
-                    yield f"No {kind} is called {name!r}.{suggestion}"
+                    told.append(f"No {kind} is called {name!r}.{suggestion}")
+        return told
 
 
+@dataclass(frozen=True, slots=True)
 class CitablePassageFinder:
     """Finds passages for a dispute among the indexed documents."""
 
-    def __init__(self, search: DocumentSearch, clock: Clock) -> None:
-        self._search = search
-        self._clock = clock
+    _search: DocumentSearch
+    _clock: Clock
 
     async def find(self, dispute: str, scope: str, limit: int) -> CitablePassages:
         """At most *limit* passages in *scope* about *dispute*.
@@ -247,10 +239,8 @@ def _without_headings(passage: Passage) -> str:
     if passage.language != "markdown":
         return passage.text
     lines = passage.text.splitlines()
-    first = next(
-        (at for at, line in enumerate(lines) if line.strip() and not line.startswith("#")), 0
-    )
-    return "\n".join(lines[first:])
+    below = [*dropwhile(lambda line: not line.strip() or line.startswith("#"), lines)]
+    return "\n".join(below or lines)
 
 
 def _names(scope: Scope, kind: str) -> Iterator[str]:
@@ -260,6 +250,7 @@ def _names(scope: Scope, kind: str) -> Iterator[str]:
             yield from clause.values
 
 
+@dataclass(frozen=True, slots=True)
 class VisibleDocuments:
     """A SearchIndex and Catalogue of what *viewer* may see.
 
@@ -267,10 +258,9 @@ class VisibleDocuments:
     searched before its owner is known.
     """
 
-    def __init__(self, index: SearchIndex, catalogue: Catalogue, viewer: Viewer) -> None:
-        self._index = index
-        self._catalogue = catalogue
-        self._viewer = viewer
+    _index: SearchIndex
+    _catalogue: Catalogue
+    _viewer: Viewer
 
     async def search(
         self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0

@@ -9,20 +9,19 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
+from typing import Any
 
 from judge.library.country import DATE_FORMATS, Country, compile_places, plain_name
 from judge.library.sources.tables import (
     PACKAGE,
-    CountriesFileTable,
     CountryTable,
     DomainTable,
     HelpTable,
     Mistake,
+    PackageTable,
     PatternTable,
-    SafetyFileTable,
     SafetyTable,
     SourcesTable,
-    VocabularyTable,
     configuration_error,
     read_table,
 )
@@ -70,9 +69,9 @@ def read_vocabulary(subjects: Mapping[str, TextFile], safety: TextFile) -> Vocab
     """The vocabulary in a file for each of the *subjects*, and one with the *safety* rules."""
     words = {}
     for name, file in subjects.items():
-        table = read_table(file, VocabularyTable, context=PACKAGE)
+        table = read_table(file, PackageTable, context=PACKAGE)
         words[name] = SubjectWords(file.name, tuple(table.terms.items()), tuple(table.patterns))
-    rules = read_table(safety, SafetyFileTable, context=PACKAGE).safety
+    rules = read_table(safety, PackageTable, context=PACKAGE).safety
     return Vocabulary(words, tuple(rules), (*subjects.values(), safety))
 
 
@@ -91,7 +90,7 @@ def package_vocabulary() -> Vocabulary:
 def package_countries() -> tuple[CountryTable, ...]:
     """The countries that the package knows; the first is that of a file that names none."""
     file = _package_file("countries.toml")
-    return tuple(read_table(file, CountriesFileTable).countries)
+    return tuple(read_table(file, PackageTable).countries)
 
 
 def _package_file(name: str) -> TextFile:
@@ -368,14 +367,9 @@ def _safety(
 
 
 def _joined(base: SafetyRule, more: SafetyRule) -> SafetyRule:
-    return dataclasses.replace(
-        base,
-        terms=(*base.terms, *more.terms),
-        patterns=(*base.patterns, *more.patterns),
-        harmless=(*base.harmless, *more.harmless),
-        help=more.help or base.help,
-        files=(*base.files, *more.files),
-    )
+    keys = ("terms", "patterns", "harmless", "files")
+    both: dict[str, Any] = {key: (*getattr(base, key), *getattr(more, key)) for key in keys}
+    return dataclasses.replace(base, help=more.help or base.help, **both)
 
 
 def _rule(table: SafetyTable, file: str, country: str = "") -> SafetyRule:

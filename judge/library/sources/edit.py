@@ -7,6 +7,8 @@ import json
 import re
 import tomllib
 from collections import Counter
+from contextlib import suppress
+from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -24,8 +26,9 @@ from judge.types.references import SourceSpec
 def format_source(source: SourceSpec) -> str:
     """*source* as an inline table, without empty keys."""
     # JSON strings and lists are valid TOML.
-    values = ((key, json.dumps(value, ensure_ascii=False)) for key, value in _set_keys(source))
-    return "{ " + ", ".join(f"{key} = {value}" for key, value in values) + " }"
+    keys = _set_keys(source).items()
+    pairs = (f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in keys)
+    return f"{{ {', '.join(pairs)} }}"
 
 
 def with_source(text: str, domain: str, source: SourceSpec) -> str:
@@ -35,18 +38,15 @@ def with_source(text: str, domain: str, source: SourceSpec) -> str:
     """
     expected = tomllib.loads(text)
     sources = expected["domains"][domain].setdefault("sources", [])
-    sources.append(dict(_set_keys(source)))
-    try:
+    sources.append(_set_keys(source))
+    with suppress(ValueError, TOMLKitError):  # tomlkit does not read every layout of TOML
         written = _extended(text, domain, source)
-        is_as_expected = tomllib.loads(written) == expected
-    except (ValueError, TOMLKitError):  # tomlkit does not read every layout that TOML allows.
-        written, is_as_expected = "", False
-    if not is_as_expected:
-        raise ConfigurationError(
-            f"The page was not written, since [domains.{domain}] is put down in a way that only a "
-            f"person can add to. Add it to its sources: {format_source(source)}"
-        )
-    return written
+        if tomllib.loads(written) == expected:
+            return written
+    raise ConfigurationError(
+        f"The page was not written, since [domains.{domain}] is put down in a way that only a "
+        f"person can add to. Add it to its sources: {format_source(source)}"
+    )
 
 
 def _extended(text: str, domain: str, source: SourceSpec) -> str:
@@ -58,23 +58,17 @@ def _extended(text: str, domain: str, source: SourceSpec) -> str:
     sources = table["sources"]
     if isinstance(sources, AoT):
         item = tomlkit.table()
-        item.update(dict(_set_keys(source)))
+        item.update(_set_keys(source))
         sources.append(item)
     else:
         sources.append(tomlkit.value(format_source(source)))
     return tomlkit.dumps(document)
 
 
-def _set_keys(source: SourceSpec) -> list[tuple[str, str | list[str]]]:
+def _set_keys(source: SourceSpec) -> dict[str, Any]:
     """The keys of *source* that are not empty, with their values."""
-    values: dict[str, str | list[str]] = {
-        "url": source.url,
-        "title": source.title,
-        "topics": list(source.topics),
-        "nations": list(source.nations),
-        "selector": source.selector,
-    }
-    return [(key, value) for key, value in values.items() if value]
+    values = asdict(source).items()
+    return {key: list(v) if isinstance(v, tuple) else v for key, v in values if v}
 
 
 MAX_TOPICS = 8

@@ -262,26 +262,14 @@ class SourcesTable(_Table):
     domains: dict[_DomainName, DomainTable] = Field(default_factory=dict)
 
 
-class VocabularyTable(_Table):
-    """A file of the package's vocabulary: the words and patterns of one subject."""
+class PackageTable(_Table):
+    """A file of the package: the words of a subject, the safety rules or the known countries."""
 
     version: Literal[1]
     patterns: list[PatternTable] = Field(default_factory=list, max_length=100)
-    terms: dict[_Term, _Weight]
-
-
-class CountriesFileTable(_Table):
-    """The file of the countries that the package knows; the first is that of a file without one."""
-
-    version: Literal[1]
-    countries: list[CountryTable] = Field(min_length=1)
-
-
-class SafetyFileTable(_Table):
-    """The file of the package's safety rules."""
-
-    version: Literal[1]
-    safety: list[SafetyTable]
+    terms: dict[_Term, _Weight] = Field(default_factory=dict)
+    safety: list[SafetyTable] = Field(default_factory=list)
+    countries: list[CountryTable] = Field(default_factory=list)
 
 
 MAX_MISTAKES = 20

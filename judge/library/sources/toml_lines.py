@@ -48,9 +48,9 @@ class Places:
         """The place of *path* in the *file* of this name, or of its nearest parent there."""
         return FilePlace(file, _nearest(self._lines.get(file, {}), path) or 0)
 
-    def line(self, file: str, *path: int | str) -> int:
-        """The line of *path* itself; 0 if it is missing."""
-        return self._lines.get(file, {}).get(path, 0)
+    def key(self, file: str, *path: int | str) -> FilePlace:
+        """The place of *path* itself; its line is 0 if it is missing."""
+        return FilePlace(file, self._lines.get(file, {}).get(path, 0))
 
 
 def line_of(text: str, path: Iterable[int | str]) -> int | None:

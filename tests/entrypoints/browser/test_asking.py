@@ -14,7 +14,6 @@ from tests.entrypoints.browser.acting import (
     CARED_FOR,
     CITATIONS,
     EVENTS,
-    GOOD,
     OLD_REFERENCE,
     answer,
     ask,
@@ -25,7 +24,7 @@ from tests.entrypoints.browser.acting import (
     problem,
 )
 from tests.entrypoints.browser.visiting import PHONE, Visit
-from tests.fakes.gemini import PERSONAS, slow, verdict_for
+from tests.fakes.gemini import PERSONAS, verdict_for
 
 PARTLY = "Partly: you have a point, and so do they"
 
@@ -106,18 +105,6 @@ async def test_unhelpful_references_are_folded_with_a_note(visit: Visit):
     await expect(page.get_by_text("Looked at, not used (2)")).to_be_visible()
     await expect(page.locator(".warnings, .cite")).to_have_count(0)
     await assert_accessible(page)
-
-
-async def test_retry_names_the_defects_in_plain_words(visit: Visit):
-    page = await visit.open()
-    visit.gemini.script(BAD, slow(json.dumps(GOOD), 20))
-    await ask(page)
-    await expect(page.locator("#steps .now")).to_have_text("Thinking it over once more")
-    await expect(page.locator("#steps")).to_contain_text("The first answer broke a rule")
-    await expect(page.locator("#steps .defects")).to_contain_text(
-        "The first voice’s reasoning cites something that is not there"
-    )
-    await page.get_by_role("button", name="Stop").click()
 
 
 async def test_page_works_with_the_keyboard_alone(visit: Visit):

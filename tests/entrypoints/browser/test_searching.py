@@ -49,14 +49,6 @@ async def test_search_shows_its_scope_and_highlights(visit: Visit, rules):
     await assert_accessible(page)
 
 
-async def test_search_without_hits_shows_the_hint(visit: Visit, rules):
-    page = await visit.open("/#search")
-    await page.get_by_role("searchbox", name="Look for").fill("boiler @tag:nowhere")
-    await page.keyboard.press("Enter")
-    await expect(page.get_by_role("heading", name="Nothing was found")).to_be_focused()
-    await expect(page.locator("#found .banner")).to_contain_text("No tag is called 'nowhere'")
-
-
 async def test_documents_in_the_scope_become_references(visit: Visit, rules):
     page = await visit.open()
     await page.get_by_text("More options").click()

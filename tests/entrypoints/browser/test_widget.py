@@ -22,7 +22,6 @@ from tests.entrypoints.browser.test_following import (
     YES,
 )
 from tests.entrypoints.browser.visiting import PHONE, Deployment, Visit
-from tests.fakes.gemini import blocked
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -102,15 +101,6 @@ async def test_fields_are_shown_on_arrival_and_stay_after_a_lost_connection(
     )
 
 
-@pytest.mark.parametrize("server", ["nonsense", "https://["])
-async def test_wrong_server_is_reported_on_submit(visit: Visit, deployment, server):
-    page = await embed(visit, deployment, f'server="{server}" heading="<b>1</b>"')
-    await expect(page.get_by_role("form", name="<b>1</b>")).to_be_visible()
-    await ask(page)
-    await expect(page.get_by_role("heading", name="There is no connection")).to_be_focused()
-    visit.console_errors.clear()
-
-
 NONSENSE = (
     'event: field\ndata: {"name": "personas.0", "value": null, "citations": []}\n\n',
     'event: verdict\ndata: {"summary": "x"}\n\n',
@@ -156,16 +146,6 @@ async def test_other_side_is_heard_if_the_site_enables_it(visit: Visit, deployme
     await assert_accessible(page)
 
 
-async def test_reason_for_not_hearing_the_other_side_is_shown_once(visit: Visit, deployment):
-    line = await script_stream(visit.page)
-    page = await embed(visit, deployment, "other-side")
-    await ask(page)
-    note = "There was no time left."
-    unheard = {"retelling": "", "personas": [], "agrees": None, "note": note}
-    await line.say("verdict", VERDICT | {"other_side": unheard, "warnings": [note]})
-    await expect(result(page).get_by_text(note)).to_have_count(1)
-
-
 @pytest.mark.parametrize(
     ("attributes", "title"),
     [('key="for-all-to-see"', "What we make of it"), ("", "A key is needed"),
@@ -180,14 +160,6 @@ async def test_key_is_sent_to_a_server_that_requires_one(
     await expect(page.get_by_role("heading", name=title)).to_be_focused()
     assert "for-all-to-see" not in page.url
     visit.console_errors.clear()
-
-
-async def test_refusal_is_explained(visit: Visit, embedded_deployment):
-    page = await embed(visit, embedded_deployment)
-    embedded_deployment.world.gemini.script(blocked())
-    await ask(page)
-    await expect(result(page)).to_contain_text("The safety filter refused the dispute")
-    await expect(result(page).get_by_role("link", name="The Listening Line")).to_be_visible()
 
 
 async def test_forbidden_origin_is_explained(visit: Visit, deployment):

@@ -1,12 +1,9 @@
 """The repositories of JUDGE_CODE_ROOTS: read from the setting and queried by name only."""
 
-import asyncio
-import threading
-
 import pytest
 from codegraph.python_api import build_graph_for_repo
 
-from judge.bootstrap.code_roots import MAX_AT_ONCE, CodeRoots, open_roots
+from judge.bootstrap.code_roots import CodeRoots, open_roots
 from judge.errors import ConfigurationError, NotFound, UnknownRepository
 
 
@@ -35,10 +32,6 @@ async def test_repository_is_queried_by_its_name(roots):
     assert "module_b.py" in await roots.ask("seed", uses)
 
 
-async def test_name_of_the_only_repository_may_be_omitted(roots):
-    assert await roots.ask(None, uses) == await roots.ask("seed", uses)
-
-
 @pytest.mark.parametrize("name", ["", "Seed", "../seed", "/etc", "seed/..", "nowhere"])
 async def test_unknown_name_is_refused_with_the_valid_ones(roots, name):
     with pytest.raises(UnknownRepository, match="Valid are: seed") as caught:
@@ -57,22 +50,6 @@ async def test_error_without_repositories_names_the_setting():
         await CodeRoots().ask("seed", uses)
 
 
-async def test_missing_graph_is_an_error_without_the_path(tmp_path):
-    with pytest.raises(NotFound, match=r"'empty'.*judge code build-graph") as caught:
-        await open_roots([f"empty={tmp_path}"]).ask("empty", uses)
-    assert str(tmp_path) not in str(caught.value)
-
-
-async def test_missing_folder_is_an_error_without_the_path(tmp_path):
-    folder = tmp_path / "gone"
-    folder.mkdir()
-    roots = open_roots([f"gone={folder}"])
-    folder.rmdir()
-    with pytest.raises(NotFound) as caught:
-        await roots.ask("gone", uses)
-    assert str(tmp_path) not in str(caught.value)
-
-
 async def test_graph_that_is_a_link_is_not_opened(seed_repo, tmp_path):
     build_graph_for_repo(seed_repo)
     other = tmp_path / "other"
@@ -89,25 +66,6 @@ async def test_file_replaced_by_a_link_is_not_shown(seed_repo, tmp_path, roots):
     (seed_repo / "module_b.py").symlink_to(secret)
     found = await roots.ask("seed", lambda graph: graph.search("target_symbol"))
     assert "password" not in str(found)
-
-
-async def test_number_of_concurrent_queries_is_limited(roots):
-    entered, leave = threading.Semaphore(0), threading.Event()
-    running = []
-
-    def question(graph):
-        running.append(graph)
-        entered.release()
-        assert leave.wait(5)
-        return len(running)
-
-    async with asyncio.TaskGroup() as group:
-        asked = [group.create_task(roots.ask("seed", question)) for _ in range(MAX_AT_ONCE + 1)]
-        for _ in range(MAX_AT_ONCE):
-            await asyncio.to_thread(entered.acquire, timeout=60)
-        assert len(running) == MAX_AT_ONCE
-        leave.set()
-    assert max(task.result() for task in asked) == MAX_AT_ONCE + 1
 
 
 @pytest.mark.parametrize("setting", ["", "name", "name=", "=path", "a b=path", "../x=path", "-=x"])

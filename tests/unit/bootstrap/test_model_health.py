@@ -18,11 +18,11 @@ async def test_model_is_degraded_from_a_refusal_until_it_answers(tmp_path):
     async with FakeGemini() as fake:
         settings = Settings(
             _env_file=None,
-            gemini_api_key="key",
-            gemini_base_url=fake.base_url,
-            sources=str(tmp_path / "sources.toml"),
-            data_dir=str(tmp_path),
-            daily_tokens=1000,
+            GEMINI_API_KEY="key",
+            JUDGE_GEMINI_BASE_URL=fake.base_url,
+            JUDGE_SOURCES=str(tmp_path / "sources.toml"),
+            JUDGE_DATA_DIR=str(tmp_path),
+            JUDGE_DAILY_TOKENS=1000,
         )
         async with open_services(settings, RecordingJournal()) as services:
             assert services.degraded() == ()

@@ -318,4 +318,4 @@ class CallEvaluator:
 
     def results(self, functions: ty.Types) -> ty.Types:
         """The results of calling *functions*."""
-        return ty.union(self.result(t) for t in functions)
+        return ty.union(map(self.result, functions))

@@ -173,18 +173,12 @@ class FileLinker:
         targets = self._members(self._evaluator, types, name)
         if not targets:
             # Names of variables and fields are too common to list possible uses.
-            is_possible = is_defined and self._may_have_more_members(types)
+            # A mixin uses members of other classes, and a decorator may add some to a function.
+            is_possible = is_defined and (not types or any(map(self._has_unknown_members, types)))
             return [(f"*.{name}", "possible")] if is_possible else []
         declared = self._declared_evaluator.types(self._path, attribute.receiver)
         exact = self._members(self._declared_evaluator, declared, name)
         return [(target, "exact" if target in exact else "inferred") for target in targets]
-
-    def _may_have_more_members(self, types: ty.Types) -> bool:
-        """Whether *types* are unknown or may have members that the repository does not show.
-
-        A mixin uses members of other classes, and a decorator may add some to a function.
-        """
-        return not types or any(map(self._has_unknown_members, types))
 
     def _has_unknown_members(self, type_: ty.Type) -> bool:
         if isinstance(type_, (ty.Instance, ty.ClassObject)):
@@ -214,17 +208,14 @@ class FileLinker:
         self._resolver.lookups.add(f".{use.name}")
         if f".{use.name}" not in self._known_names:
             return []
-        fields: list[tuple[str, Confidence]] = []
-        evaluators: dict[Confidence, TypeEvaluator] = {
-            "exact": self._declared_evaluator,
-            "inferred": self._evaluator,
-        }
-        for confidence, evaluator in evaluators.items():
+        fields: dict[str, Confidence] = {}
+        for evaluator in (self._evaluator, self._declared_evaluator):
             owners = evaluator.types(self._path, use.owner)
             types = tuple(owner for owner in owners if self._has_fields(owner, use))
-            fields += [(field, confidence) for field in self._members(evaluator, types, use.name)]
-        # Reversed, so that exact replaces inferred.
-        return list(dict(reversed(fields)).items())
+            confidence: Confidence = "inferred" if evaluator is self._evaluator else "exact"
+            members = reversed(self._members(evaluator, types, use.name))
+            fields |= dict.fromkeys(members, confidence)
+        return list(fields.items())
 
     def _has_fields(self, type_: ty.Type, use: ir.FieldUse) -> bool:
         """Whether *use* is a field: of a class without its own constructor, or of a TypedDict."""
@@ -258,16 +249,13 @@ class FileLinker:
         """An edge from each method to the method that it overrides."""
         edges = []
         for index, scope in enumerate(self._scopes):
-            if self._kind(index) != "method":
-                continue
-            cls = ty.Definition(self._path, scope.parent)
-            inherited = self._evaluator.classes.find(
-                ty.SuperObject(cls, ty.Instance(cls)), scope.name
-            )
-            for member in inherited[:1]:
-                for target in self._symbols(member.declaration):
-                    src = self._own_ids[index]
-                    edges.append(Edge(src, target, "overrides", scope.line, "exact"))
+            if self._kind(index) == "method":
+                cls = ty.Definition(self._path, scope.parent)
+                base = ty.SuperObject(cls, ty.Instance(cls))
+                for member in self._evaluator.classes.find(base, scope.name)[:1]:
+                    for target in self._symbols(member.declaration):
+                        src = self._own_ids[index]
+                        edges.append(Edge(src, target, "overrides", scope.line, "exact"))
         return edges
 
 

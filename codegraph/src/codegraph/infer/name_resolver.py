@@ -187,8 +187,7 @@ class NameResolver:
     def _is_reexport_of(self, paths: set[str], declaration: Declaration, name: str) -> bool:
         """Whether *declaration* imports *name* back from a module that was searched: a circle.
 
-        Common in TypeScript, where files import from an `index.ts` that re-exports all they export:
-        half of the names that such files use.
+        Common in TypeScript, where files import from an `index.ts` that re-exports all of them.
         """
         value = declaration.value
         if not isinstance(value, ir.ImportFrom) or value.name != name:

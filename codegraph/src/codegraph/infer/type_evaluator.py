@@ -1,9 +1,8 @@
 """Expressions -> types, which decide whose method is called.
 
 Types come from annotations, else from what is assigned, returned and yielded. Nothing is guessed:
-an expression whose type cannot be inferred has none, and its attributes become possible uses, not
-exact ones. `class_hierarchy` and `calls` evaluate their kinds of expression and call
-back here for its parts.
+the attributes of an expression without a type become possible uses. `class_hierarchy` and `calls`
+evaluate their kinds of expression and call back here for its parts.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """One repository's graph in memory, and the queries on it."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import islice
@@ -22,7 +22,7 @@ from codegraph.query.context import gather_context
 from codegraph.query.graph import Graph
 from codegraph.query.lineage import LineageStep, parse_direction, walk
 from codegraph.query.ranked_search import ranked_sections
-from codegraph.query.symbol_lookup import find_symbol
+from codegraph.query.symbol_lookup import LineReader, find_symbol
 from codegraph.query.text_search import find_matches, matcher
 from codegraph.query.where_used import find_uses
 from codegraph.source_text import content_hash, lines_of, snippet
@@ -106,7 +106,7 @@ class CodeGraph:
         lines = self._line_reader()
         start = find_symbol(graph, symbol)
         steps, truncated = _limited(walk(graph, start, towards, depth=depth), max_results)
-        items = tuple(_lineage_item(graph, step, lines(step.edge.file)) for step in steps)
+        items = tuple(_lineage_item(graph, step, lines) for step in steps)
         resolved, freshness = graph.fqn(start), self._freshness(graph)
         return LineageResult(symbol, resolved, towards, items, truncated, *freshness)
 
@@ -136,7 +136,7 @@ class CodeGraph:
         content = self._repository.read(path)
         return None if content is None else content_hash(content)
 
-    def _line_reader(self) -> Callable[[str], list[str]]:
+    def _line_reader(self) -> LineReader:
         """A function from a path to its lines, which reads each file once."""
         return cache(lambda path: lines_of(self._repository.read(path)))
 
@@ -148,15 +148,8 @@ def _limited(items: Iterator[Item], limit: int) -> tuple[tuple[Item, ...], bool]
     return first[:limit], len(first) > limit
 
 
-def _lineage_item(graph: Graph, step: LineageStep, lines: list[str]) -> LineageItem:
-    edge = step.edge
-    return LineageItem(
-        file=edge.file,
-        line=edge.line,
-        kind=edge.kind,
-        confidence=edge.confidence,
-        snippet=snippet(edge.file, lines, edge.line),
-        symbol=graph.fqn(step.symbol),
-        depth=len(step.path) - 1,
-        path=tuple(graph.fqn(symbol) for symbol in step.path),
-    )
+def _lineage_item(graph: Graph, step: LineageStep, lines: LineReader) -> LineageItem:
+    edge, names = step.edge, tuple(map(graph.fqn, step.path))
+    shown = snippet(edge.file, lines(edge.file), edge.line)
+    place = (edge.file, edge.line, edge.kind, edge.confidence, shown)
+    return LineageItem(*place, symbol=names[-1], depth=len(names) - 1, path=names)

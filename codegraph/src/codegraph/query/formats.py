@@ -50,7 +50,12 @@ def as_text(result: Result) -> str:
 
 def as_mermaid(result: WhereUsedResult | LineageResult) -> str:
     """The result as a Mermaid flow chart; arrows point from the user to what it uses."""
-    arrows = _lineage_arrows(result) if isinstance(result, LineageResult) else _use_arrows(result)
+    if isinstance(result, LineageResult):
+        users, used = (-2, -1) if result.direction == "upstream" else (-1, -2)
+        arrows = [(item.path[users], item.path[used]) for item in result.items]
+    else:
+        uses = (item for item in result.items if item.kind != "definition")
+        arrows = [(item.enclosing or item.file, result.resolved) for item in uses]
     names = list(dict.fromkeys([result.resolved, *(name for pair in arrows for name in pair)]))
     ids = {name: f"n{index}" for index, name in enumerate(names)}
     lines = ["flowchart LR"]
@@ -58,17 +63,6 @@ def as_mermaid(result: WhereUsedResult | LineageResult) -> str:
     lines += [f"    {ids[source]} --> {ids[target]}" for source, target in dict.fromkeys(arrows)]
     lines.append(f"    style {ids[result.resolved]} stroke-width:3px")
     return "\n".join(lines)
-
-
-def _lineage_arrows(result: LineageResult) -> list[tuple[str, str]]:
-    if result.direction == "upstream":
-        return [(item.path[-2], item.path[-1]) for item in result.items]
-    return [(item.path[-1], item.path[-2]) for item in result.items]
-
-
-def _use_arrows(result: WhereUsedResult) -> list[tuple[str, str]]:
-    uses = (item for item in result.items if item.kind != "definition")
-    return [(item.enclosing or item.file, result.resolved) for item in uses]
 
 
 def _label(name: str) -> str:

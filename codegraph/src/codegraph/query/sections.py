@@ -48,11 +48,7 @@ def guess_sections(lines: Sequence[str], language: str) -> list[Section]:
     if language in PROSE:
         starts = range(1, len(lines) + 1, _PROSE_LINES)
         return [Section(at, min(at + _PROSE_LINES - 1, len(lines)), "") for at in starts]
-    return _guessed(lines)
-
-
-def _guessed(lines: Sequence[str]) -> list[Section]:
-    """Sections that begin at what looks like the head of a definition, or the comment above it."""
+    # At what looks like the head of a definition, or the comment above it.
     heads: dict[int, str] = {1: ""}
     for number, line in enumerate(lines, 1):
         name = _head(line, lines[number] if number < len(lines) else "")
@@ -98,7 +94,14 @@ def innermost(sections: Sequence[Section]) -> Callable[[int], int]:
     It is the last one that has begun and has not ended.
     """
     starts = [section.start for section in sections]
-    outer = _outer_sections(sections)
+    #: For each section the index of the last one before it that goes on at its start.
+    outer: list[int] = []
+    unended: list[int] = []
+    for number, section in enumerate(sections):
+        while unended and sections[unended[-1]].end < section.start:
+            unended.pop()
+        outer.append(unended[-1] if unended else 0)
+        unended.append(number)
 
     def index_at(line: int) -> int:
         index = bisect_right(starts, line) - 1
@@ -107,15 +110,3 @@ def innermost(sections: Sequence[Section]) -> Callable[[int], int]:
         return max(index, 0)
 
     return index_at
-
-
-def _outer_sections(sections: Sequence[Section]) -> list[int]:
-    """For each of *sections* the index of the last one before it that goes on at its start."""
-    outer: list[int] = []
-    unended: list[int] = []
-    for index, section in enumerate(sections):
-        while unended and sections[unended[-1]].end < section.start:
-            unended.pop()
-        outer.append(unended[-1] if unended else 0)
-        unended.append(index)
-    return outer

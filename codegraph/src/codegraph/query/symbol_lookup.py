@@ -18,10 +18,9 @@ _MAX_SIMILAR = 3
 def find_symbol(graph: Graph, name: str) -> str:
     """The id of the symbol called *name*: a bare name, `Class.method`, a full name or an id.
 
-    A full name may go through a package that re-exports the symbol, and a new name (`as`) stands
-    for it too. `Class.method` may be inherited. A variable or field is found only if no other
-    definition has the name but a module that holds it. Raise AmbiguousSymbol with the candidates,
-    or UnknownSymbol; nothing is merged or guessed.
+    A package that re-exports the symbol and a new name (`as`) stand for it, and a method may be
+    inherited. A variable or field is found only if no other definition has the name but a module
+    that holds it. Raise AmbiguousSymbol with the candidates, or UnknownSymbol.
     """
     if graph.definitions(name.strip()):
         return name.strip()
@@ -54,20 +53,11 @@ def _by_name(graph: Graph, name: str) -> list[str]:
         or not definitions
         or (graph.kind(symbol) != "field" and f"{graph.fqn(symbol)}.".startswith(inside))
     ]
-    symbols = [_default_of(graph, symbol) for symbol in symbols]
-    return [symbol for symbol in symbols if not _is_stub_of(symbol, symbols)]
-
-
-def _default_of(graph: Graph, symbol: str) -> str:
-    """The anonymous default export of a module, which has no other name, else *symbol* itself."""
-    default = f"{symbol}:default"
-    return default if graph.kind(symbol) == "module" and graph.definitions(default) else symbol
-
-
-def _is_stub_of(symbol: str, others: list[str]) -> bool:
-    """Whether *symbol* is in a stub (`.pyi`) and *others* has the definition that it describes."""
-    file, separator, rest = symbol.partition(":")
-    return file.endswith(".pyi") and f"{file[:-1]}{separator}{rest}" in others
+    # The anonymous default export of a module has no other name.
+    defaults = {s: f"{s}:default" for s in symbols if graph.definitions(f"{s}:default")}
+    symbols = [defaults.get(symbol, symbol) for symbol in symbols]
+    # A stub is no candidate beside the definition that it describes.
+    return [s for s in symbols if ".pyi" not in s or s.replace(".pyi", ".py", 1) not in symbols]
 
 
 def _by_export(graph: Graph, name: str) -> list[str]:
@@ -88,7 +78,9 @@ def _by_export(graph: Graph, name: str) -> list[str]:
             ids |= {t for t in imported if t.rpartition(":")[2].rpartition(".")[2] == exported}
             # `import *` has an edge to the module alone.
             ids = ids or {f"{target}:{exported}" for target in imported}
-        symbols = {_member(target, rest) for target in ids}
+        symbols = {
+            target + ("." if ":" in target else ":") * bool(rest) + ".".join(rest) for target in ids
+        }
         defined = sorted(symbol for symbol in symbols if graph.definitions(symbol))
         if defined:
             return defined
@@ -102,23 +94,14 @@ def _modules(graph: Graph, name: str) -> list[str]:
     return full or [node.id for node in modules if node.fqn.endswith(f".{name}")]
 
 
-def _member(symbol: str, names: list[str]) -> str:
-    """The id of what *names* lead to within *symbol*."""
-    separator = "." if ":" in symbol else ":"
-    return f"{symbol}{separator}{'.'.join(names)}" if names else symbol
-
-
 def _inherited(graph: Graph, name: str) -> list[str]:
     """The inherited member: `Base.method` for `Class.method`."""
     owner, _, member = name.rpartition(".")
-    members = (_in_a_base(graph, cls, member) for cls in _by_name(graph, owner))
-    return list(dict.fromkeys(symbol for symbol in members if symbol))
-
-
-def _in_a_base(graph: Graph, cls: str, member: str) -> str:
-    """The *member* of *cls* or the nearest base class that defines it; empty without one."""
-    members = (f"{owner}.{member}" for owner in _with_bases(graph, cls))
-    return next(filter(graph.definitions, members), "")
+    found: dict[str, None] = {}
+    for cls in _by_name(graph, owner):
+        members = [f"{base}.{member}" for base in _with_bases(graph, cls)]
+        found.update(dict.fromkeys(list(filter(graph.definitions, members))[:1]))
+    return list(found)
 
 
 def _with_bases(graph: Graph, cls: str) -> list[str]:

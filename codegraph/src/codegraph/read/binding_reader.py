@@ -45,7 +45,7 @@ class BindingReader(ExpressionReader):
         declared = self._declared_types.get((self.scope, name))
         if declared is not None and not isinstance(value, (ir.FunctionBinding, ir.ClassBinding)):
             value = ir.AnnotatedVariable(declared, value)
-        self.environment.forget_attributes(name)
+        self.forget_attributes(name)
         outer = self._outer_scopes.get((self.scope, name))
         if outer is None:
             return self.bind(name, value)
@@ -61,7 +61,7 @@ class BindingReader(ExpressionReader):
         self._bind_self_attribute(target, value)
         key = chain_key(target)
         if key is not None:
-            self.environment[key] = (self.add_binding(value),)
+            self.narrow_chain(key, value)
 
     def _bind_self_attribute(self, target: ast.Attribute, value: ir.Expr) -> None:
         """Add *target* to the attributes of its class when it belongs to a method's `self`."""

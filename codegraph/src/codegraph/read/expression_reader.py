@@ -5,7 +5,8 @@ an occurrence; which symbol it refers to is resolved by the linker.
 """
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections import ChainMap, defaultdict
+from collections.abc import Iterator, MutableMapping, Sequence
 
 from codegraph import ir
 from codegraph.facts import FileFacts, ParameterKind
@@ -24,53 +25,17 @@ _MAX_ELEMENTS = 4
 
 
 #: Variables with their new bindings; an empty tuple when the branch discarded them.
-Changes = dict[str, tuple[int, ...]]
+Changes = MutableMapping[str, tuple[int, ...]]
 
 
-class Environment:
+class Environment(ChainMap[str, tuple[int, ...]]):
     """The bindings that may reach the current statement, of variables and of narrowed `a.b`.
 
-    Branches nest, so one table is enough: a branch keeps an undo log, which is applied at its end.
+    Each open branch has a table of its changes in front of those around it.
     """
 
-    def __init__(self) -> None:
-        self._bindings: dict[str, tuple[int, ...]] = {}
-        self._chains: dict[str, set[str]] = {}
-        #: The undo log of each open branch: what it changed, with the bindings before.
-        self._undo_logs: list[Changes] = []
-
-    def __getitem__(self, name: str) -> tuple[int, ...]:
-        """The bindings of *name*; empty when it has not been bound."""
-        return self._bindings.get(name, ())
-
-    def __setitem__(self, name: str, bindings: tuple[int, ...]) -> None:
-        if self._undo_logs:
-            self._undo_logs[-1].setdefault(name, self._bindings.get(name, ()))
-        self._bindings[name] = bindings
-        if "." in name:
-            self._chains.setdefault(name.partition(".")[0], set()).add(name)
-
-    def forget_attributes(self, name: str) -> None:
-        """Discard the narrowed types of the attributes of *name*, which was bound again."""
-        for chain in self._chains.get(name, ()):
-            if self[chain]:
-                self[chain] = ()
-
-    def start_branch(self) -> None:
-        """Start to record changes."""
-        self._undo_logs.append({})
-
-    def end_branch(self) -> Changes:
-        """Undo the changes since the last `start_branch`, and return them."""
-        before = self._undo_logs.pop()
-        changes = {name: self._bindings[name] for name in before}
-        self._bindings.update(before)
-        return changes
-
-    def update(self, changes: Changes) -> None:
-        """Apply the *changes* of a branch."""
-        for name, bindings in changes.items():
-            self[name] = bindings
+    def __missing__(self, name: str) -> tuple[int, ...]:
+        return ()
 
 
 class ExpressionReader(FactWriter, ast.NodeVisitor):
@@ -83,6 +48,8 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
         """Add to *facts*."""
         super().__init__(facts)
         self.environment = Environment()
+        #: The narrowed `a.b` of each `a`.
+        self._chains: defaultdict[str, set[str]] = defaultdict(set)
         self._in_annotation = False
 
     def read_annotation(self, node: ast.expr, *, is_type: bool = True) -> ir.Expr:
@@ -91,6 +58,27 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
         expr: ir.Expr = self.visit(node)
         self._in_annotation = outer
         return expr
+
+    def start_branch(self) -> None:
+        """Record changes of the environment until `end_branch`."""
+        self.environment = self.environment.new_child()
+
+    def end_branch(self) -> Changes:
+        """Undo the changes since the last `start_branch`, and return them."""
+        changes = self.environment.maps[0]
+        self.environment = self.environment.parents
+        return changes
+
+    def narrow_chain(self, key: str, value: ir.Expr) -> None:
+        """From here on, *value* is what a variable or `a.b` (*key*) has."""
+        self._chains[key.partition(".")[0]].add(key)
+        self.environment[key] = (self.add_binding(value),)
+
+    def forget_attributes(self, name: str) -> None:
+        """Discard the narrowed types of the attributes of *name*, which was bound again."""
+        for chain in self._chains.get(name, ()):
+            if "." in chain and self.environment[chain]:
+                self.environment[chain] = ()
 
     def lookup_scope(self) -> int:
         """The scope from which to look up a name that is unbound so far: outside a class body."""
@@ -128,7 +116,7 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
                 first = len(self.occurrences)
                 narrowed = ir.Narrowed(self.visit(subject), self.visit(classes), holds)
                 del self.occurrences[first:]
-                self.environment[key] = (self.add_binding(narrowed),)
+                self.narrow_chain(key, narrowed)
 
     def visit_Name(self, node: ast.Name, kind: str = "references") -> ir.Expr:
         bindings = self.environment[node.id]
@@ -174,15 +162,11 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
     def visit_Constant(self, node: ast.Constant) -> ir.Expr:
         value = node.value
         if isinstance(value, str):
-            return self._string(node, value)
+            inner = parse_type(value, node.lineno) if self._in_annotation else None
+            return self.visit(inner) if inner is not None else _STRING
         if isinstance(value, int) and abs(value) < 1 << 31:
             return ir.Constant(type(value).__name__, int(value))
         return ir.Constant(type(value).__name__)
-
-    def _string(self, node: ast.Constant, text: str) -> ir.Expr:
-        inner = parse_type(text, node.lineno) if self._in_annotation else None
-        expr: ir.Expr = self.visit(inner) if inner is not None else _STRING
-        return expr
 
     def visit_Subscript(self, node: ast.Subscript) -> ir.Expr:
         receiver: ir.Expr = self.visit(node.value)
@@ -218,22 +202,22 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
         return ir.UNKNOWN
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ir.Expr:
-        self.environment.start_branch()
+        self.start_branch()
         operands = []
         for operand in node.values:
             operands.append(self.visit(operand))
             self.narrow(operand, holds=isinstance(node.op, ast.And))
-        self.environment.end_branch()
+        self.end_branch()
         return ir.Alternatives(tuple(operands)) if isinstance(node.op, ast.Or) else operands[-1]
 
     def visit_IfExp(self, node: ast.IfExp) -> ir.Expr:
         self.visit(node.test)
         branches = []
         for holds, branch in ((True, node.body), (False, node.orelse)):
-            self.environment.start_branch()
+            self.start_branch()
             self.narrow(node.test, holds=holds)
             branches.append(self.visit(branch))
-            self.environment.end_branch()
+            self.end_branch()
         return ir.Alternatives(tuple(branches))
 
     def visit_Await(self, node: ast.Await) -> ir.Expr:
@@ -255,7 +239,7 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
         return ir.Display("dict", (_any_of(keys), _any_of(values)))
 
     def visit_ListComp(self, node: _Comprehension) -> ir.Expr:
-        self.environment.start_branch()
+        self.start_branch()
         for generator in node.generators:
             iterable = self.visit(generator.iter)
             element = ir.Unwrapped(iterable, "async for" if generator.is_async else "for")
@@ -263,19 +247,17 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
             for test in generator.ifs:
                 self.visit(test)
                 self.narrow(test, holds=True)
-        expr = self._comprehension(node)
-        self.environment.end_branch()
+        if isinstance(node, ast.DictComp):
+            expr = ir.Display("dict", (self.visit(node.key), self.visit(node.value)))
+        else:
+            kind = {ast.ListComp: "list", ast.SetComp: "set"}.get(type(node), "generator")
+            expr = ir.Display(kind, (self.visit(node.elt),))
+        self.end_branch()
         return expr
 
     visit_SetComp = visit_ListComp
     visit_GeneratorExp = visit_ListComp
     visit_DictComp = visit_ListComp
-
-    def _comprehension(self, node: _Comprehension) -> ir.Expr:
-        if isinstance(node, ast.DictComp):
-            return ir.Display("dict", (self.visit(node.key), self.visit(node.value)))
-        kind = {ast.ListComp: "list", ast.SetComp: "set"}.get(type(node), "generator")
-        return ir.Display(kind, (self.visit(node.elt),))
 
     def _bind_comprehension_target(self, target: ast.expr, value: ir.Expr) -> None:
         """Bind names in the environment alone: they are visible only inside the comprehension."""
@@ -292,12 +274,12 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
         for _, _, default in parameters:
             if default is not None:
                 self.visit(default)
-        self.environment.start_branch()
+        self.start_branch()
         unknown = self.add_binding(ir.UNKNOWN)
         for _, parameter, _ in parameters:
             self.environment[parameter.arg] = (unknown,)
         self.visit(node.body)
-        self.environment.end_branch()
+        self.end_branch()
         return ir.UNKNOWN
 
     def visit_Yield(self, node: ast.Yield) -> ir.Expr:

@@ -1,8 +1,7 @@
 """The base of all readers: adds scopes, bindings and occurrences to the facts of a file.
 
 At the end it keeps the occurrences that may refer to a symbol. A name that one scope binds both by
-a definition or import and by assignment is one symbol, as it is for language servers: `try: from
-fast import f`, then `except ImportError: f = None`. Every occurrence of it counts.
+a definition or import and by assignment is one symbol: `f = None` after `except ImportError`.
 """
 
 from collections.abc import Iterator

@@ -1,12 +1,12 @@
 """Statements of a syntax tree -> facts, with flow analysis: which bindings reach which line.
 
-The reader walks a file once, from top to bottom. For every variable it keeps the bindings that may
-reach the current statement (from both branches of an `if`), so that a variable that is reused for
-something else is not confused; a loop body is read as if it ran once. Function bodies run later,
-so they are read after their module-level statement.
+For every variable the reader keeps the bindings that may reach the current statement, from both
+branches of an `if`. A loop body is read as if it ran once, and function bodies, which run later,
+after their module-level statement.
 """
 
 import ast
+from functools import partial, reduce
 from typing import NamedTuple
 
 from codegraph import ir
@@ -66,7 +66,7 @@ class StatementReader(BindingReader):
     def _branch(self, statements: list[ast.stmt]) -> _Branch:
         """Read *statements*, then end the branch that the caller started."""
         exits = self._block(statements)
-        return _Branch(self.environment.end_branch(), is_reached=not exits)
+        return _Branch(self.end_branch(), is_reached=not exits)
 
     def _join(self, branches: list[_Branch]) -> bool:
         """Join the *branches* whose end is reached; True when none is."""
@@ -78,10 +78,8 @@ class StatementReader(BindingReader):
         """The changes of several branches, joined variable by variable."""
         joined = {}
         for name in dict.fromkeys(name for changes in ends for name in changes):
-            bindings, *others = [changes.get(name, self.environment[name]) for changes in ends]
-            for other in others:
-                bindings = self._join_bindings(name, bindings, other)
-            joined[name] = bindings
+            bindings = [changes.get(name, self.environment[name]) for changes in ends]
+            joined[name] = reduce(partial(self._join_bindings, name), bindings)
         return joined
 
     def _join_bindings(
@@ -90,14 +88,11 @@ class StatementReader(BindingReader):
         """The bindings of *name* after two branches join."""
         if left == right:
             return left
-        if left and right:
-            return self._join_bound(left, right)
-        either = left or right
-        is_narrowed = "." in name or isinstance(self.bindings[either[0]], ir.Narrowed)
-        return () if is_narrowed else either
-
-    def _join_bound(self, left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
-        """Both sets of bindings, or those before one test narrowed them in opposite ways."""
+        if not (left and right):
+            either = left or right
+            is_narrowed = "." in name or isinstance(self.bindings[either[0]], ir.Narrowed)
+            return () if is_narrowed else either
+        # Both, or those before one test narrowed them in opposite ways.
         match self.bindings[left[-1]], self.bindings[right[-1]]:
             case ir.Narrowed(value=subject, holds=holds), ir.Narrowed(value=other, holds=fails) if (
                 holds is not fails and subject == other
@@ -109,14 +104,14 @@ class StatementReader(BindingReader):
         self.visit(node.test)
         branches = []
         for holds, statements in ((True, node.body), (False, node.orelse)):
-            self.environment.start_branch()
+            self.start_branch()
             self.narrow(node.test, holds=holds)
             branches.append(self._branch(statements))
         return self._join(branches)
 
     def visit_For(self, node: ast.For | ast.AsyncFor | ast.While) -> bool:
         iterated = None if isinstance(node, ast.While) else self.visit(node.iter)
-        self.environment.start_branch()
+        self.start_branch()
         if isinstance(node, ast.While):
             self.visit(node.test)
             self.narrow(node.test, holds=True)
@@ -142,13 +137,13 @@ class StatementReader(BindingReader):
     visit_AsyncWith = visit_With
 
     def visit_Try(self, node: ast.Try | ast.TryStar) -> bool:
-        self.environment.start_branch()
+        self.start_branch()
         body = self._branch(node.body)
         # An exception may be raised before or after any binding in the body.
         interrupted = self._joined([{}, body.changes])
         handlers = [self._handler(handler, interrupted) for handler in node.handlers]
         if body.is_reached and node.orelse:
-            self.environment.start_branch()
+            self.start_branch()
             self.environment.update(body.changes)
             body = self._branch(node.orelse)
         exits = self._join([body, *handlers])
@@ -157,7 +152,7 @@ class StatementReader(BindingReader):
     visit_TryStar = visit_Try
 
     def _handler(self, node: ast.ExceptHandler, interrupted: Changes) -> _Branch:
-        self.environment.start_branch()
+        self.start_branch()
         self.environment.update(interrupted)
         if node.type is not None:
             caught = self.visit(node.type)
@@ -171,7 +166,7 @@ class StatementReader(BindingReader):
         subject = self.visit(node.subject)
         branches = []
         for case in node.cases:
-            self.environment.start_branch()
+            self.start_branch()
             self._pattern(case.pattern, subject, chain_key(node.subject))
             if case.guard is not None:
                 self.visit(case.guard)
@@ -179,7 +174,9 @@ class StatementReader(BindingReader):
             branches.append(self._branch(case.body))
         return self._join([*branches, _Branch({})])
 
-    def _pattern(self, pattern: ast.pattern, subject: ir.Expr, key: str | None = None) -> ir.Expr:
+    def _pattern(  # noqa: C901 - a table
+        self, pattern: ast.pattern, subject: ir.Expr, key: str | None = None
+    ) -> ir.Expr:
         """Read *pattern* and return *subject* as narrowed by a match.
 
         *key* is the variable or member access chain that is the subject, else None.
@@ -201,23 +198,20 @@ class StatementReader(BindingReader):
             case ast.MatchSequence(patterns=patterns):
                 for part in patterns:
                     self._pattern(part, ir.UNKNOWN)
-            case ast.MatchMapping():
-                self._mapping_pattern(pattern)
+            case ast.MatchMapping(keys=keys, patterns=patterns, rest=rest):
+                for value in keys:
+                    self.visit(value)
+                for part in patterns:
+                    self._pattern(part, ir.UNKNOWN)
+                if rest is not None:
+                    self.bind(rest, ir.UNKNOWN)
         return subject
-
-    def _mapping_pattern(self, pattern: ast.MatchMapping) -> None:
-        for key in pattern.keys:
-            self.visit(key)
-        for part in pattern.patterns:
-            self._pattern(part, ir.UNKNOWN)
-        if pattern.rest is not None:
-            self.bind(pattern.rest, ir.UNKNOWN)
 
     def _class_pattern(self, pattern: ast.MatchClass, subject: ir.Expr, key: str | None) -> ir.Expr:
         cls = self.visit(pattern.cls)
         narrowed = ir.Narrowed(subject, cls)
         if key is not None:
-            self.environment[key] = (self.add_binding(narrowed),)
+            self.narrow_chain(key, narrowed)
         for name, inner in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):
             self.add_occurrence(inner.lineno, "references", ir.Attribute(ir.Call(cls), name))
             self._pattern(inner, ir.Attribute(narrowed, name))
@@ -245,12 +239,12 @@ class StatementReader(BindingReader):
         outer, self.enclosing = self.enclosing, scope_index
         scope.is_async = isinstance(node, ast.AsyncFunctionDef)
         scope.decorators = [self.visit(decorator) for decorator in node.decorator_list]
-        self.environment.start_branch()
+        self.start_branch()
         scope.type_params = self._bind_type_parameters(node)
         scope.params = self._parameters(node.args)
         if node.returns is not None:
             scope.returns = self.read_annotation(node.returns)
-        self.environment.end_branch()
+        self.end_branch()
         self.enclosing = outer
         self.assign_name(node.name, ir.FunctionBinding(scope_index))
         for name in filter(None, map(fixture_name, node.decorator_list)):
@@ -285,7 +279,7 @@ class StatementReader(BindingReader):
         outer = (self.scope, self.enclosing)
         self.enclosing = scope_index
         scope.decorators = [self.visit(decorator) for decorator in node.decorator_list]
-        self.environment.start_branch()
+        self.start_branch()
         scope.type_params = self._bind_type_parameters(node)
         scope.bases = [self._base(base) for base in node.bases]
         for keyword in node.keywords:
@@ -293,7 +287,7 @@ class StatementReader(BindingReader):
         self.scope = scope_index
         self._block(node.body)
         self.scope, self.enclosing = outer
-        self.environment.end_branch()
+        self.end_branch()
         self.assign_name(node.name, ir.ClassBinding(scope_index))
 
     def _bind_type_parameters(self, node: FunctionNode | ast.ClassDef) -> list[int]:

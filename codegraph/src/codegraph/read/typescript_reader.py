@@ -57,7 +57,8 @@ def read_typescript(text: str, *, is_jsx: bool) -> FileFacts | None:
     parser, source = Parser(Language(language)), text.encode()
     root = parser.parse(source).root_node
     if root.has_error:
-        root = parser.parse(_NEWER.sub(_blank, source)).root_node
+        source = _NEWER.sub(lambda match: b" " * len(match[0]), source)
+        root = parser.parse(source).root_node
     if _error_bytes(root) > _MAX_ERROR_SHARE * len(source):
         raise SyntaxError("tree-sitter cannot parse enough of it")
     reader = _TypescriptReader(new_facts(text.count("\n") + 1))
@@ -75,10 +76,6 @@ def _error_bytes(root: "Node") -> int:
         elif node.has_error:
             pending += node.children
     return size
-
-
-def _blank(match: re.Match[bytes]) -> bytes:
-    return b" " * len(match[0])
 
 
 class _TypescriptReader(TypescriptExpressionReader):

@@ -67,11 +67,6 @@ class Artifact(msgspec.Struct):
 _graph_decoder = msgspec.json.Decoder(Artifact)
 
 
-def encode_part(part: Part) -> bytes:
-    """The part of one file as JSON."""
-    return msgspec.json.encode(part)
-
-
 def encode_artifact(files: list[FileRecord], parts: list[bytes]) -> bytes:
     """The graph as JSON; *parts* are those of the parsed *files*, in their order."""
     graph = [msgspec.Raw(part) for part in parts]

@@ -113,7 +113,7 @@ class Repository:
         try:
             content, file_stat = self._read_file(name, MAX_GRAPH_BYTES)
         except OSError as error:
-            raise GraphMissing(_missing(self.root)) from error
+            raise self._missing() from error
         return content, file_stat.mtime_ns
 
     def graph_stamp(self) -> tuple[int, int, int]:
@@ -121,8 +121,12 @@ class Repository:
         try:
             status = (self.root / GRAPH_NAME).stat()
         except OSError as error:
-            raise GraphMissing(_missing(self.root)) from error
+            raise self._missing() from error
         return status.st_ino, status.st_size, status.st_mtime_ns
+
+    def _missing(self) -> GraphMissing:
+        build = f"judge code build-graph --repo {self.root}"
+        return GraphMissing(f"{self.root} has no code graph yet. Make one with: {build}")
 
     def write(self, name: str, content: bytes) -> None:
         """Replace a file atomically; raise BadRepository when it cannot be written.
@@ -202,11 +206,6 @@ def _check_patterns(file: Path) -> None:
 
 def _regular(status: os.stat_result) -> FileStat | None:
     return FileStat(status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
-
-
-def _missing(root: Path | str) -> str:
-    """The error message for a repository without a graph."""
-    return f"{root} has no code graph yet. Make one with: judge code build-graph --repo {root}"
 
 
 def _is_utf8(name: str) -> bool:

@@ -33,13 +33,7 @@ from judge.types.search import folder_path
 OVERHEAD_BYTES = 64 * 1024
 """Room for what surrounds a document of the largest size: fields, quotation marks, boundaries."""
 
-MAX_JSON_BYTES = 3 * MAX_BYTES + OVERHEAD_BYTES
-"""Encoders that write only ASCII write \\u00e9 for the two bytes of é."""
-
 SMALLER = f"A document may have {MAX_BYTES // 1024 // 1024} MiB. Split it."
-
-MAX_TAGS = 1000
-"""Per document. A body has room for millions, which would hold up all other requests."""
 
 AnyRequest = Request[Any, Any, Any]
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
@@ -54,7 +48,7 @@ class NewDocument(StrictModel):
     document_id: Line | None = None
     title: Line | None = None
     folder: Annotated[str, StringConstraints(max_length=500)] = ""
-    tags: Annotated[tuple[Line, ...], FailFast(), Field(max_length=MAX_TAGS)] = ()
+    tags: Annotated[tuple[Line, ...], FailFast(), Field(max_length=1000)] = ()
     modified: Line | None = None
     """A date or a moment in ISO 8601; without one, what the document says itself, else now."""
 
@@ -101,13 +95,8 @@ async def add_document(
     """
     new, name, content = await _sent(request, services.settings.collection)
     if new.url:
-        options = IndexingOptions(
-            collection=new.collection,
-            tags=new.tags,
-            folder=new.folder,
-            document_id=new.document_id,
-            title=new.title,
-        )
+        given = new.model_dump(include={"collection", "tags", "folder", "document_id", "title"})
+        options = IndexingOptions(**given)
         added = await services.corpus.indexer.add_page(new.url, options, modified=_modified(new))
     else:
         if len(content) > MAX_BYTES:
@@ -140,19 +129,18 @@ async def remove_document(request: AnyRequest, services: NamedDependency[Service
 
 async def _sent(request: AnyRequest, collection: str) -> tuple[NewDocument, str, bytes]:
     """The document as described, its name and its bytes; *collection* is the default of a file."""
-    content_type = request.headers.get("content-type", "")
-    if not is_json(content_type):
-        return await _sent_as_form(request, content_type, collection)
-    body = await read_body(request.scope, request.receive, max_bytes=MAX_JSON_BYTES, advice=SMALLER)
+    if not is_json(request.headers.get("content-type")):
+        return await _sent_as_form(request, collection)
+    max_bytes = 3 * MAX_BYTES + OVERHEAD_BYTES  # an encoder may write \u00e9 for é, which has two
+    body = await read_body(request.scope, request.receive, max_bytes=max_bytes, advice=SMALLER)
     new = parse_json(NewDocument, body.removeprefix(BOM_UTF8))
     if (new.text is None) == (new.url is None):
         raise BadFields([FieldError("text", "or url must be there, and not both")])
     return new, new.document_id or "", (new.text or "").encode()
 
 
-async def _sent_as_form(
-    request: AnyRequest, content_type: str, collection: str
-) -> tuple[NewDocument, str, bytes]:
+async def _sent_as_form(request: AnyRequest, collection: str) -> tuple[NewDocument, str, bytes]:
+    content_type = request.headers.get("content-type", "")
     if not content_type.startswith("multipart/form-data") or "boundary=" not in content_type:
         raise RequestRefused("unsupported-media-type")
     try:

@@ -46,15 +46,17 @@ CHECK_EXAMPLE = {
         }
     ],
 }
+AnswerBody = Annotated[
+    CheckRequest,
+    BodyKwarg(
+        description="At most 256 KiB. Unknown fields are refused.",
+        examples=[Example(value=CHECK_EXAMPLE)],
+    ),
+]
 
 REFUSALS = (
-    *KEYED,
-    "unknown-domain",
-    "bad-scope",
-    "too-large",
-    "unsupported-media-type",
-    "overloaded",
-)
+    *KEYED, "unknown-domain", "bad-scope", "too-large", "unsupported-media-type", "overloaded",
+)  # fmt: skip
 """The kinds of problem that a dispute can end in before the model is asked."""
 
 
@@ -91,10 +93,7 @@ async def judge(
 
 
 def require_access_to_scope(data: JudgeRequest, request: AnyRequest) -> None:
-    """Return if the principal may use the scope of *data*, if it has one; raises RequestRefused.
-
-    A verdict quotes what it read, so a principal that may not search may not name a scope either.
-    """
+    """Raise RequestRefused if *data* has a scope and the principal may not search: it is quoted."""
     if data.scope is not None:
         principal_of(request.scope).require(Access.PRIVATE)
 
@@ -115,8 +114,7 @@ def list_domains(services: NamedDependency[Services]) -> DomainsResponse:
 async def unless_client_leaves(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
     """The result of *work*, which is cancelled when the client disconnects; raises ClientLeft.
 
-    Litestar does not tell a handler that its client left, and a model call that nobody reads
-    would be paid for.
+    Otherwise a model call that nobody reads would be paid for.
     """
     working, leaving = asyncio.create_task(work), asyncio.create_task(_disconnect(receive))
     try:
@@ -131,7 +129,6 @@ async def unless_client_leaves(receive: Receive, work: Coroutine[Any, Any, T]) -
 
 
 async def _disconnect(receive: Receive) -> None:
-    """Return when the client disconnects."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
@@ -146,15 +143,7 @@ async def _disconnect(receive: Receive) -> None:
     responses=problems(*KEYED, "too-large", "unsupported-media-type", "index-unavailable"),
 )
 async def check_citations(
-    request: Request[Any, Any, Any],
-    data: Annotated[
-        CheckRequest,
-        BodyKwarg(
-            description="At most 256 KiB. Unknown fields are refused.",
-            examples=[Example(value=CHECK_EXAMPLE)],
-        ),
-    ],
-    services: NamedDependency[Services],
+    request: AnyRequest, data: AnswerBody, services: NamedDependency[Services]
 ) -> Response[CheckedAnswer]:
     """Check an answer's citations against its sources.
 

@@ -1,13 +1,13 @@
 """`POST /api/judge/stream`: a judgement as server-sent events, while it goes on.
 
-The same request, pipeline and bodies as `POST /api/judge`. The head of the reply waits for the
-first step, so that what is refused before anything is done is an ordinary problem response.
+The head of the reply waits for the first step, so that what is refused before anything is done is
+an ordinary problem response.
 """
 
 import asyncio
-from collections.abc import Mapping
+import re
 from dataclasses import dataclass
-from typing import Final, TypedDict
+from typing import Final, TypedDict, get_type_hints
 
 from litestar import post
 from litestar.datastructures import State
@@ -45,8 +45,6 @@ from judge.types.results import (
 HEARTBEAT_S: Final = 8.0
 """Seconds of silence before a comment. 10 are promised; proxies often give up after 15 to 60."""
 
-HEARTBEAT: Final = b": still here\n\n"
-
 HEAD: Final = (
     (b"content-type", b"text/event-stream; charset=utf-8"),
     # `no-transform` keeps proxies from compressing the events, and so from buffering them.
@@ -56,19 +54,9 @@ HEAD: Final = (
 """Says 200 however the stream ends: `final_status` in the request's state, set from the first step
 on, is the status for the log and the metrics."""
 
-NAMES: Final[Mapping[type[Step], str]] = {
-    DomainDetected: "domain",
-    HelpFound: "help",
-    ReferencesReady: "references",
-    AttemptStarted: "attempt",
-    FieldChecked: "field",
-    Restarted: "restart",
-    SupportAsked: "support",
-}
-
-LINE_BREAKS: Final = {char.encode(): b"\\u%04x" % ord(char) for char in "\x85\u2028\u2029"}
-"""Characters that JSON does not escape and at which some clients, such as httpx, split lines: they
-would read half an event."""
+LINE_BREAKS: Final = re.compile("[\x85\u2028\u2029]")
+"""Not escaped in JSON, and split lines for some clients, such as httpx: they would read half an
+event."""
 
 Queued = bytes | Exception | None
 """An event to send; an error before the first event; or None, the end."""
@@ -98,6 +86,8 @@ class StreamEvents(TypedDict, total=False):
     verdict: JudgeResult
     error: ProblemDetails
 
+
+NAMES: Final = {kind: name for name, kind in get_type_hints(StreamEvents).items()}
 
 EVENTS = ResponseSpec(
     StreamEvents,
@@ -140,17 +130,17 @@ async def judge_stream(
 
 @dataclass(frozen=True, slots=True)
 class JudgementStream:
-    """An ASGI app that judges *request* and sends what happens, as it happens."""
+    """An ASGI app that judges *request* and sends each step until the end, or the client leaves.
+
+    Raises what the pipeline raises before its first step.
+    """
 
     services: Services
     request: JudgeRequest
     heartbeat_s: float
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Judge until a verdict, an error, or the client leaves; that ends the model's call.
-
-        Raises what the pipeline raises before its first step.
-        """
+        """Answer one request."""
         try:
             await unless_client_leaves(receive, self._serve(scope, send))
         except ClientLeft as left:
@@ -173,7 +163,7 @@ class JudgementStream:
                 try:
                     event = await asyncio.wait_for(events.get(), self.heartbeat_s)
                 except TimeoutError:
-                    event = HEARTBEAT
+                    event = b": still here\n\n"
         finally:
             judging.cancel()
             await asyncio.wait([judging])
@@ -207,16 +197,12 @@ class JudgementStream:
 
 def as_event(name: str, data: object) -> bytes:
     """One event; *data* becomes JSON on one line for every reader."""
-    line = encode_json(data)
-    for character, escaped in LINE_BREAKS.items():
-        line = line.replace(character, escaped)
-    return b"event: %s\ndata: %s\n\n" % (name.encode(), line)
+    line = LINE_BREAKS.sub(lambda found: rf"\u{ord(found[0]):04x}", encode_json(data).decode())
+    return f"event: {name}\ndata: {line}\n\n".encode()
 
 
 def _step_as_event(step: Step) -> bytes:
-    data = (
-        {"defects": [defect_details(d) for d in step.defects], "keeps": ()}
-        if isinstance(step, Restarted)
-        else step
-    )
-    return as_event(NAMES[type(step)], data)
+    if isinstance(step, Restarted):
+        defects = [defect_details(defect) for defect in step.defects]
+        return as_event("restart", RestartEvent(defects=defects, keeps=()))
+    return as_event(NAMES[type(step)], step)

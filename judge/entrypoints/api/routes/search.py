@@ -34,9 +34,6 @@ from judge.types.request_fields import StrictModel, parse_fields
 from judge.types.requests import ScopeText
 from judge.types.search import EVERYWHERE
 
-MAX_OFFSET = 10_000
-"""A caller that pages further is copying the index, not searching it."""
-
 Query = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUERY)]
 
 
@@ -46,7 +43,7 @@ class SearchRequest(StrictModel):
     query: Query = Field(serialization_alias="q")  # as an address calls it
     context: ScopeText | None = None
     limit: int = Field(10, ge=1, le=MAX_RESULTS)
-    offset: int = Field(0, ge=0, le=MAX_OFFSET)
+    offset: int = Field(0, ge=0, le=10_000)  # further would be copying the index
     filters: SearchFilters | None = None
     include_metadata: bool = True
     format: Literal["json", "answer"] = "json"
@@ -127,9 +124,6 @@ async def _answer(request: SearchRequest, corpus: Corpus) -> Response[Any]:
     return Response(body, headers=NO_STORE)
 
 
-BY_NAME = "Only the repositories of JUDGE_CODE_ROOTS can be asked about, by name."
-
-
 def _route(
     path: str, operation_id: str, question: type[CodeQuestion], answer: type
 ) -> HTTPRouteHandler:
@@ -139,7 +133,8 @@ def _route(
     @get(
         f"/api/code/{path}",
         operation_id=operation_id,
-        description=f"{cleandoc(question.__doc__ or '')}\n\n{BY_NAME}",
+        description=f"{cleandoc(question.__doc__ or '')}\n\n"
+        "Only the repositories of JUDGE_CODE_ROOTS can be asked about, by name.",
         access=Access.PRIVATE,
         query=question,
         tags=["code"],

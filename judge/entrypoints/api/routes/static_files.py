@@ -1,8 +1,4 @@
-"""The pages for people, at `/` and `/schema`, and the files that they are made of.
-
-The playground uses the public interface, under a policy that allows nothing else. One of its files,
-the widget, is for pages of other sites.
-"""
+"""The pages for people, at `/` and `/schema`, and the files that they are made of."""
 
 from functools import cache
 from importlib.resources import files
@@ -18,11 +14,8 @@ from judge.bootstrap.services import Services
 from judge.entrypoints.api.access_policy import Access
 
 TYPES: Final = {
-    "html": "text/html",
-    "css": "text/css",
-    "js": "text/javascript",
-    "svg": "image/svg+xml",
-}
+    "html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml",
+}  # fmt: skip
 """By file extension; Litestar adds the charset of texts."""
 
 POLICY: Final = (
@@ -60,9 +53,7 @@ PAGES: Final = {
     sync_to_thread=False,
 )
 def static_file(
-    request: Request[Any, Any, Any],
-    services: NamedDependency[Services],
-    name: FromPath[str] = "",
+    request: Request[Any, Any, Any], services: NamedDependency[Services], name: FromPath[str] = ""
 ) -> Response[bytes]:
     """A page for people, or one of the files that it is made of."""
     path = request.scope["path_template"]

@@ -19,12 +19,6 @@ from judge.entrypoints.api.problem_responses import NO_STORE
 from judge.errors import IndexUnavailable
 from judge.problems import KINDS
 
-CHECK_TIMEOUT_S = 1.0
-"""For the index to answer, and for a free thread. Probes themselves wait no longer than a second or
-two."""
-
-METRICS_TYPE = "text/plain; version=0.0.4"
-
 
 @dataclass(frozen=True, slots=True)
 class Liveness:
@@ -78,23 +72,18 @@ async def ready(state: State, services: NamedDependency[Services]) -> Response[R
     await services.retriever.cache.put_many({"health": ("", 1)})
     degraded = list(services.degraded())
     try:
-        async with asyncio.timeout(CHECK_TIMEOUT_S):
+        async with asyncio.timeout(1.0):  # probes themselves wait hardly longer
             await services.corpus.search.catalogue.ping()
     except (IndexUnavailable, TimeoutError):
         degraded.append("index")
     if services.sources.problem:
         degraded.append("sources")
-    domains = services.sources.current().catalog.domains
-    status: Literal["ok", "draining", "unready"] = "ok"
-    if state.is_draining:
-        status = "draining"
-    elif not any(domain.sources for domain in domains):
-        status = "unready"
-    return Response(
-        Readiness(status, degraded),
-        status_code=200 if status == "ok" else 503,
-        headers=NO_STORE,
+    is_ready = any(domain.sources for domain in services.sources.current().catalog.domains)
+    status = Readiness(
+        "draining" if state.is_draining else "ok" if is_ready else "unready", degraded
     )
+    code = 200 if status.status == "ok" else 503
+    return Response(status, status_code=code, headers=NO_STORE)
 
 
 @get(
@@ -108,7 +97,8 @@ async def ready(state: State, services: NamedDependency[Services]) -> Response[R
 )
 def metrics(state: State) -> Response[bytes]:
     """Counts in Prometheus' text format."""
-    return Response(state.counts.render(), media_type=METRICS_TYPE, headers=NO_STORE)
+    media_type = "text/plain; version=0.0.4"
+    return Response(state.counts.render(), media_type=media_type, headers=NO_STORE)
 
 
 @get(

@@ -1,6 +1,7 @@
 """`judge code`: build a repository's code graph and ask it questions."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import click
@@ -30,14 +31,9 @@ def _form(*forms: str) -> Callable[[click.decorators.FC], click.decorators.FC]:
     )
 
 
-def _limit(*names: str, default: int) -> Callable[[click.decorators.FC], click.decorators.FC]:
-    return click.option(
-        *names,
-        type=click.IntRange(1),
-        default=default,
-        show_default=True,
-        help="The most items to show.",
-    )
+_limit = partial(
+    click.option, type=click.IntRange(1), show_default=True, help="The most items to show."
+)
 
 
 @click.group()

@@ -79,7 +79,11 @@ def show_effective_sources(journal: Journal, *, domain: str | None, form: str) -
     require_domain(known, domain)
     files = (*read_sources(Path(settings.sources)), *package_vocabulary().files)
     shown = effective_sources(known, files)
-    in_short = shown | {"domains": [*map(_counted, shown["domains"])]}
+    lengths = [
+        {key: len(v) if isinstance(v, list) else v for key, v in item.items()}
+        for item in shown["domains"]
+    ]
+    in_short = shown | {"domains": lengths}
     if domain is not None:
         shown = in_short = next(item for item in shown["domains"] if item["name"] == domain)
     show(form, shown, format_report(in_short))
@@ -89,17 +93,11 @@ def effective_sources(known: Knowledge, files: Sequence[TextFile]) -> dict[str, 
     """What is in force, merged from *files*, those of the package included, with its places."""
     places, catalog = Places(files), known.catalog
     file = {key: catalog.files.get(key, BUILT_IN) for key in ("retrieval", "personas", "blocked")}
-    lines = {
-        key: places.line(file["retrieval"], "retrieval", key) for key in asdict(catalog.retrieval)
-    }
     return {
         "retrieval": [
-            {
-                "key": key,
-                "value": getattr(catalog.retrieval, key),
-                "place": FilePlace(file["retrieval"] if line else BUILT_IN, line),
-            }
-            for key, line in lines.items()
+            {"key": key, "value": value, "place": place if place.line else FilePlace(BUILT_IN)}
+            for key, value in asdict(catalog.retrieval).items()
+            for place in [places.key(file["retrieval"], "retrieval", key)]
         ],
         "personas": _placed(places, "persona", known.personas, file["personas"], "personas"),
         "blocked_help": _placed(
@@ -162,11 +160,6 @@ def _terms(domain: DomainSpec, places: Places) -> Iterator[Item]:
 
 def _weighted(text: str, weight: float, place: FilePlace, overruled: float | None = None) -> Item:
     return {"text": text, "weight": weight, "place": place, "overruled": overruled}
-
-
-def _counted(domain: Item) -> Item:
-    """*domain* with the lengths of its lists."""
-    return {key: len(v) if isinstance(v, list | tuple) else v for key, v in domain.items()}
 
 
 PAGES_AT_ONCE = 8

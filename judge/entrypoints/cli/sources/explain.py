@@ -21,7 +21,7 @@ from judge.judging.explain import DisputeExplanation, explain_dispute
 from judge.judging.results import Knowledge
 from judge.library.dispute import Dispute, read_dispute
 from judge.library.pages.approved_pages import IndexedPages
-from judge.library.rank.choose import ChosenPage
+from judge.library.rank.candidates import ChosenPage
 from judge.ports import Journal
 from judge.settings import load_settings
 from judge.types.request_fields import BadFields, parse_json

@@ -35,11 +35,6 @@ def test_charset_of_the_response_is_used():
     assert read_html(body, charset="windows-1251").title == "Ремонт"
 
 
-def test_selected_text_is_the_lead():
-    body = PAGE.format("<h1>Repairs</h1>").encode()
-    assert read_html(body, selector="h1").lead == "Repairs"
-
-
 def test_description_above_the_text_is_skipped_if_the_site_has_descriptions():
     body = PAGE.format("<h1>A</h1><p class=lead>What the law says of repairs and who pays.</p>")
     assert read_html(body.encode(), has_description=True).lead == TEXT

@@ -51,7 +51,6 @@ def records_of(*files, options=OPTIONS):
     ("changed", "options"),
     [
         (file("a.md", mtime_ns=2_000), OPTIONS),
-        (file("a.md", size=11), OPTIONS),
         (file("a.md"), IndexingOptions("docs", tags=("new",))),
         (file("a.md"), IndexingOptions("docs", title="Other")),
         (file("a.md"), IndexingOptions("docs", replaces=True)),
@@ -190,18 +189,12 @@ def test_unindexable_document_is_explained(content, name, told):
 @pytest.mark.parametrize(
     ("content", "name", "title", "chapter"),
     [
-        (b"# Top\n\nx", "a.md", "Top", "f"),
         (b"# Top\n## Sub\nx", "a.md", "Top", "f"),
         (b"# Top\n## Sub\n### Deep\nx", "a.md", "Top", "Sub"),
         (b"---\ntitle: Front\n---\n# Top\nx", "a.md", "Front", "f"),
         (b"A plain title\n\nWords.", "a.txt", "A plain title", "f"),
         (b"A sentence.\n\nWords.", "a.txt", "a.txt", "f"),
-        (b"Heat in wings .\n\n" + b"Words. " * 9, "a.txt", "Heat in wings .", "f"),
-        (b"Two of. Them.\n\n" + b"Words. " * 9, "a.txt", "a.txt", "f"),
-        (b"Dear all,\n\n" + b"Words. " * 9, "a.txt", "a.txt", "f"),
         (b"Two\nlines\n\nWords.", "a.txt", "a.txt", "f"),
-        (b"x", "dir/notes.txt", "notes.txt", "f"),
-        (b"x = 1", "a.py", "a.py", "f"),
         (b"<h1>Top</h1><h2>Sub</h2>x", "a.html", "Top", "f"),
         (b"", "a.pdf", "A PDF", "f"),
     ],
@@ -245,14 +238,6 @@ async def test_places_are_files_and_pages_and_all_are_counted():
     assert [problem.path for problem in report.problems] == ["broken", "https://example.org/gone"]
     again = await bench.add(file("a.md"), places=("docs", PAGE))
     assert (again.unchanged, again.added) == (2, 0)
-
-
-async def test_id_or_title_is_refused_for_several_documents():
-    bench = Bench({"a.md": b"Words."})
-    with pytest.raises(InvalidRequest, match="there are 2 here"):
-        await bench.add(
-            file("a.md"), places=("docs", PAGE), options=IndexingOptions("docs", title="One")
-        )
 
 
 async def test_missing_files_are_removed_only_on_request():

@@ -137,13 +137,6 @@ async def test_govuk_page_is_read_only_from_the_api():
     assert site.calls == [(API, "json")]
 
 
-async def test_page_of_another_host_is_read_only_as_html():
-    url = "https://advice.example/repairs"
-    record, site = await read({url: Page(url, HTML.encode(), "utf-8")}, url)
-    assert record.text == IN_HTML
-    assert site.calls == [(url, "page")]
-
-
 @pytest.mark.parametrize(
     "answer",
     [
@@ -152,8 +145,6 @@ async def test_page_of_another_host_is_read_only_as_html():
         "connection",
         "content-type",
         reply(b"{"),
-        reply(b"[]"),
-        reply(b"\xff\xfe"),
         reply(b'{"error": "not found"}'),
         item(details={}, description=""),
         item(
@@ -197,12 +188,6 @@ async def test_all_fetches_share_the_timeout_of_one():
     assert record.text == IN_HTML
     assert site.timeouts == [2, 2, 2]
     assert site.clock.monotonic() - FakeClock().monotonic() == 4
-
-
-async def test_error_of_the_html_is_raised_if_both_fail():
-    with pytest.raises(FetchError) as failure:
-        await read({API: "connection", PAGE: "status"})
-    assert failure.value.reason == "status"
 
 
 @pytest.mark.parametrize(("days", "is_known"), [(1, True), (2, False)])

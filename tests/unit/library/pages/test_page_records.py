@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 from datetime import UTC
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,7 +27,7 @@ words = st.text(st.characters(exclude_categories=["Cs"]))
 async def found(record: str) -> CachedPage:
     """What is found when the cache holds *record*."""
     cache = MemoryCache(FakeClock())
-    await cache.put_many({WANTED.record_key: (record, 600)})
+    await cache.put_many({WANTED.cache_key("record"): (record, 600)})
     [page] = await SnippetStore(cache, FakeClock()).look_up([WANTED])
     return page
 
@@ -58,41 +57,14 @@ async def test_any_text_that_is_no_record_counts_as_absent(text: str):
     assert (await found(text)).record is None
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"updated": "yesterday"},
-        {"nations": "wales"},
-        {"is_withdrawn": "perhaps"},
-        {"text": None},
-        {"fetched_at": "2026-01-15T09:30:00"},
-        {"fetched_at": "yesterday"},
-        {"passages": None},
-    ],
-)
-async def test_record_with_an_invalid_field_counts_as_absent(change: dict[str, object]):
-    fields = {"text": "a", "fetched_at": "2026-01-15T09:30:00Z"}
-    assert (await found(json.dumps(fields))).record
-    assert (await found(json.dumps(fields | change))).record is None
-
-
-def test_lock_outlasts_the_fetching_of_the_page():
-    assert WANTED.lock_ttl_s > WANTED.settings.fetch_timeout_s
-
-
 def test_snippet_key_is_domain_and_url():
-    others = [WANTED.page_key, WANTED.record_key, WANTED.failure_key]
-    assert WANTED.snippet_key == "snippet:tenancy:https://a.example/x:y?z"
+    others = [WANTED.cache_key("page"), WANTED.cache_key("record"), WANTED.cache_key("failed")]
+    assert WANTED.cache_key("snippet") == "snippet:tenancy:https://a.example/x:y?z"
     assert not [key for key in others if key.startswith("snippet:")]
-    assert len({WANTED.snippet_key, *others}) == 4
+    assert len({WANTED.cache_key("snippet"), *others}) == 4
 
 
 def test_selector_and_word_limit_change_the_fingerprint():
     other_selector = replace(WANTED, source=replace(WANTED.source, selector="main"))
     other_limit = replace(WANTED, settings=replace(WANTED.settings, max_words=40))
     assert len({wanted.fingerprint for wanted in (WANTED, other_selector, other_limit)}) == 3
-
-
-def test_stale_ttl_is_at_least_the_ttl():
-    wanted = replace(WANTED, settings=RetrievalSettings(ttl_hours=48, stale_days=1))
-    assert wanted.stale_ttl_s == wanted.ttl_s == 48 * 3600

@@ -113,29 +113,6 @@ async def test_page_is_read_again_shortly_before_it_expires(world):
     assert world.fetcher.hits == dict.fromkeys(URLS, 2)
 
 
-async def test_failed_page_is_retried_after_a_minute_and_blocks_no_other(world):
-    world.fetcher.fail(URLS[0])
-    process = world.process()
-    await process.run_once()
-    await process.run_once()
-    assert world.fetcher.hits == dict.fromkeys(URLS, 1)
-    world.clock.advance(60)
-    world.fetcher.page(URLS[0], "Up again.")
-    await process.run_once()
-    assert world.fetcher.hits[URLS[0]] == 2
-    assert known(process) == len(URLS)
-
-
-async def test_snippet_of_another_writer_is_left_until_it_expires(world):
-    await world.cache.put_many({f"snippet:tenancy:{URLS[0]}": ("By hand.", 60)})
-    process = world.process()
-    await process.run_once()
-    assert world.fetcher.hits[URLS[0]] == 0
-    world.clock.advance(60)
-    await process.run_once()
-    assert world.fetcher.hits[URLS[0]] == 1
-
-
 async def test_two_processes_on_one_cache_read_each_page_once(world):
     first, second = world.process(), world.process()
     async with asyncio.TaskGroup() as group:
@@ -178,7 +155,7 @@ async def test_rounds_repeat_until_cancelled_and_locks_are_released(world):
     assert running.cancelled()
     assert world.fetcher.in_flight == 0
     names = [f"host:{host}" for host in HOSTS]
-    names += [request.page_key for request in requests_of(CATALOG)]
+    names += [request.cache_key("page") for request in requests_of(CATALOG)]
     assert all([await world.lock.acquire(name, "next", 1) for name in names])
 
 

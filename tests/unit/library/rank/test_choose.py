@@ -1,19 +1,16 @@
 """Which pages are offered: relevant ones that are in force and of the right nation."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
-from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.library.dispute import read_dispute
 from judge.library.extract.page_passages import PagePassage
 from judge.library.pages.approved_pages import PageLibrary, requests_of
 from judge.library.pages.page_records import PageRecord, SnippetRequest
-from judge.library.rank.choose import ChosenPage, OfferedPage, choose_pages, offer_pages
+from judge.library.rank.candidates import ChosenPage, OfferedPage, choose_pages, offer_pages
 from judge.library.sources.catalog import SourceCatalog, parse_sources
 from judge.types.references import Snippet
-from judge.types.requests import DEFAULT_DOMAIN
 from judge.vocabulary.thesaurus import load_thesaurus
 
 TIME = datetime(2026, 1, 15, tzinfo=UTC)
@@ -133,16 +130,6 @@ async def test_only_relevant_pages_are_chosen():
     assert await world.chosen("They kept my deposit for a stain on the carpet") == ["deposit"]
 
 
-async def test_relevant_page_of_another_domain_is_chosen():
-    world = await World().read()
-    assert await world.chosen(SACKED, "tenancy") == ["dismissal"]
-
-
-async def test_no_page_is_chosen_if_none_of_the_domain_is_relevant():
-    world = await World().read()
-    assert await world.chosen("My brother never thanks me for a gift.", "tenancy") == []
-
-
 async def test_number_of_chosen_pages_is_limited():
     both = f"{BOILER} And they kept my deposit for cleaning the carpet, says the scheme."
     assert len(await (await World().read()).chosen(both)) == 2
@@ -175,23 +162,12 @@ async def test_unread_pages_are_chosen_by_title_and_topics_then_by_domain():
     assert not any(one.is_read for one in chosen)
 
 
-async def test_unread_pages_come_after_relevant_ones():
-    world = await World().read({"repairs": REPAIRS})
-    assert await world.chosen(BOILER) == ["repairs", "deposit"]
-
-
 async def test_chosen_page_is_offered_only_if_its_text_is_relevant():
     world = World()
     chosen = await world.choose(BOILER)
     await world.read()
     offered = world.offer(chosen, BOILER)
     assert [page.snippet.url for page in offered] == ["https://example.org/repairs"]
-
-
-async def test_page_with_only_a_snippet_is_ranked_by_the_snippet():
-    world = World()
-    world.texts = {"repairs": ("The landlord must repair the boiler.",), "deposit": DEPOSIT}
-    assert await world.offered(BOILER) == ["repairs"]
 
 
 async def test_cold_and_warm_start_offer_the_same_pages():
@@ -261,31 +237,6 @@ async def test_passage_is_filled_up_with_what_stands_beside_it():
     assert offered.snippet.text == f"{REPAIRS[0]} … {REPAIRS[1]} {REPAIRS[2]}"
 
 
-async def test_text_is_only_the_lead_if_no_passage_is_more_relevant():
-    world = await World().read()
-    [offered] = world.offer(await world.choose(SACKED), SACKED)
-    assert offered.snippet.text == DISMISSAL[0]
-
-
-async def test_shortened_lead_is_not_repeated_by_its_passage():
-    world = await World().read({"repairs": (REPAIRS[1],)})
-    world.texts = {"repairs": ("The landlord must repair the boiler...",)}
-    chosen = (await world.choose(BOILER))[:1]
-    [offered] = world.offer(chosen, BOILER)
-    assert offered.snippet.text == "The landlord must repair the boiler..."
-
-
-async def test_passage_is_cut_to_max_words():
-    passage = "The landlord must repair the boiler and the radiators in every flat that has them."
-    known = catalog("passages = 1\nmax_words = 10")
-    world = await World(known).read({"repairs": (REPAIRS[0], passage, REPAIRS[2])})
-    chosen = (await world.choose(BOILER))[:1]
-    [offered] = world.offer(chosen, BOILER)
-    assert offered.snippet.text == (
-        f"{REPAIRS[0]} … The landlord must repair the boiler and the radiators in..."
-    )
-
-
 async def test_changed_page_is_offered_with_a_passage_of_its_new_text():
     world = await World().read()
     chosen = await world.choose(BOILER)
@@ -295,30 +246,4 @@ async def test_changed_page_is_offered_with_a_passage_of_its_new_text():
     assert offered.snippet.text == f"{now[0]} … {now[1]}"
 
 
-async def test_offered_page_keeps_its_dates_and_staleness():
-    world = await World().read()
-    [chosen] = await world.choose(BOILER)
-    snippet = Snippet("https://example.org/repairs", "Title", REPAIRS[0], TIME, is_stale=True)
-    asked = read_dispute(BOILER, "")
-    [offered] = offer_pages(world.library, asked, "tenancy", [(chosen, snippet)], frozenset())
-    assert offered.snippet == replace(snippet, text=offered.snippet.text)
-
-
 WORDS = st.sampled_from("landlord boiler repair deposit carpet dismissal fair mould the a".split())
-
-
-@given(st.lists(WORDS, max_size=30).map(" ".join), st.sampled_from(["tenancy", DEFAULT_DOMAIN]))
-async def test_order_of_reading_does_not_change_the_offered_pages(dispute, domain):
-    forth = await World().read()
-    back = World()
-    for name in reversed(PAGES):
-        await back.read({name: PAGES[name]})
-    assert await forth.offered(dispute, domain) == await back.offered(dispute, domain)
-
-
-@given(st.lists(WORDS, max_size=30).map(" ".join), st.integers(1, 2))
-async def test_larger_limit_only_adds_pages(dispute, limit):
-    fewer = await (await World(catalog(f"references = {limit}")).read()).chosen(dispute)
-    more = await (await World(catalog(f"references = {limit + 1}")).read()).chosen(dispute)
-    assert more[: len(fewer)] == fewer
-    assert len(fewer) == min(limit, len(more))

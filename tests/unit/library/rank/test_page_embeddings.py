@@ -77,14 +77,6 @@ async def test_page_nearest_in_meaning_comes_first():
     assert world.embedder.calls == [("passages", 2), ("query", 1)]
 
 
-async def test_page_without_shared_words_is_offered_by_meaning():
-    with_meaning, alone = World(), World(embeds=False)
-    for world in (with_meaning, alone):
-        await world.ahead.run_once()
-    assert BERTH not in await alone.offered("They sold my dhow.")
-    assert BERTH in await with_meaning.offered("They sold my dhow.")
-
-
 async def test_page_is_embedded_once_across_processes():
     first = World()
     await first.ahead.run_once()
@@ -94,63 +86,6 @@ async def test_page_is_embedded_once_across_processes():
     assert first.embedder.calls == [("passages", 2)]
     assert second.embedder.calls == []
     assert await second.embeddings.similarities("a ferry") == {BERTH: 1.0, LOAF: 2 / 3}
-
-
-async def test_similarities_are_ranks_whatever_the_cosines():
-    world = World()
-    world.fetcher.page(LOAF, "A bakery sends a robot to the boat.")
-    await world.ahead.run_once()
-    assert await world.embeddings.similarities("a ferry") == {BERTH: 1.0, LOAF: 2 / 3}
-    assert await world.embeddings.similarities("flour for a robot") == {LOAF: 1.0, BERTH: 2 / 3}
-
-
-async def test_cache_is_not_read_for_known_vectors():
-    world = World()
-    await world.ahead.run_once()
-    asked = []
-
-    class Counting(MemoryCache):
-        async def get_many(self, keys):
-            asked.append(list(keys))
-            return await super().get_many(keys)
-
-    world.embeddings.cache = Counting(world.clock)
-    await world.embeddings.update(await world.retriever.library.indexed(CATALOG))
-    assert asked == []
-
-
-async def test_vectors_being_made_by_another_process_are_not_made_twice():
-    world = World()
-    assert await world.lock.acquire("vectors", "another", 60)
-    await world.ahead.run_once()
-    assert world.embedder.calls == []
-    await world.lock.release("vectors", "another")
-    await world.ahead.run_once()
-    assert world.embedder.calls == [("passages", 2)]
-
-
-async def test_vectors_outlive_the_cache_and_the_lock_is_released():
-    world = World()
-    await world.ahead.run_once()
-    world.embeddings.cache = MemoryCache(world.clock)
-    await world.ahead.run_once()
-    assert world.embedder.calls == [("passages", 2)]
-    assert await world.lock.acquire("vectors", "another", 60)
-
-
-async def test_vector_is_of_the_title_and_the_first_words_of_the_page():
-    class Recording(FakeEmbedder):
-        async def embed_passages(self, texts):
-            self.texts = list(texts)
-            return await super().embed_passages(texts)
-
-    world = World()
-    world.embeddings.embedder = Recording()
-    world.fetcher.page(BERTH, "Paying for a vessel " + "at its mooring is kept there " * 60)
-    await world.ahead.run_once()
-    loaf, berth = sorted(world.embeddings.embedder.texts, key=len)
-    assert loaf == f"Keeping and paying {TEXTS[LOAF]}"
-    assert len(berth.split(" ")) == 200
 
 
 @pytest.mark.parametrize("moment", ["while pages are read", "while somebody waits"])
@@ -180,7 +115,7 @@ async def test_slow_embedder_is_abandoned():
 @pytest.mark.parametrize(("embedder", "joins"), [("gemini", True), ("none", False), (None, False)])
 async def test_disputes_are_embedded_only_if_an_embedder_is_configured(tmp_path, embedder, joins):
     settings = Settings(
-        _env_file=None, gemini_api_key="key", embedder=embedder, data_dir=str(tmp_path)
+        _env_file=None, GEMINI_API_KEY="key", JUDGE_EMBEDDER=embedder, JUDGE_DATA_DIR=str(tmp_path)
     )
     async with open_services(settings, RecordingJournal()) as services:
         collector, ahead = services.pipeline.references, services.read_ahead.__self__

@@ -94,7 +94,3 @@ def test_generated_answer_includes_its_sources():
         cite_mark(3),
     ]
     assert [mark.in_range for mark in reply_marks(answer, 3)] == [True] * 3
-
-
-def test_a_reply_without_blocks_has_no_number_of_sources():
-    assert count_sources("It is so [1].") is None

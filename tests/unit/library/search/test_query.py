@@ -15,11 +15,6 @@ def test_contraction_of_a_stop_word_is_a_stop_word():
     assert parse_query("what's wrong? I'm sure it's the user's").words == ("wrong", "sure", "user")
 
 
-def test_query_with_only_stop_words_keeps_them():
-    assert parse_query("to be or to be").words == ("to", "be", "or", "to", "be")
-    assert parse_query("who is it").words == ("who", "is", "it")
-
-
 @pytest.mark.parametrize(
     "text",
     [

@@ -1,11 +1,50 @@
-"""Parses REDIS_URL: one server, the sentinels that know it, or nodes of a cluster."""
+"""Data types of settings that are more than a text: the rate limit, and where Redis is."""
 
 import re
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
-_ONE = ("redis://", "rediss://", "unix://")
+UNIT_SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
+"""The units in which a rate can be given."""
+
+MAX_REQUESTS = 1_000_000_000
+
+_RATE = re.compile(r"([0-9]{1,10}) ?/ ?([a-z]{1,9})")
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimit:
+    """So many requests per window of seconds; a caller's window begins with its first request."""
+
+    requests: int
+    window_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """Whether a request is allowed, how many more are, and when the window ends."""
+
+    is_allowed: bool
+    remaining: int
+    reset_s: float
+
+
+def parse_rate_limit(text: str) -> RateLimit | None:
+    """The limit in *text*, None for `off`; raises ValueError that says how to write one.
+
+    >>> parse_rate_limit("60/minute")
+    RateLimit(requests=60, window_s=60)
+    """
+    folded = text.strip().lower()
+    if folded == "off":
+        return None
+    match = _RATE.fullmatch(folded)
+    if match and match[2] in UNIT_SECONDS and 0 < int(match[1]) <= MAX_REQUESTS:
+        return RateLimit(int(match[1]), UNIT_SECONDS[match[2]])
+    units = ", ".join(UNIT_SECONDS)
+    raise ValueError(f"must be a number and one of {units}, as in 60/minute, or off for no limit")
+
 
 _SEVERAL = re.compile(
     r"(rediss?)\+(sentinel|cluster)://(?:([^/?#]*)@)?([^/?#@]+)(?:/([^?#]*))?(\?[^#]*)?"
@@ -33,7 +72,7 @@ def parse_redis_url(url: str) -> RedisAddress:
     >>> parse_redis_url("redis+sentinel://:pw@a:1,b:2/main/3")
     RedisAddress(layout='sentinel', urls=('redis://:pw@a:1/3', 'redis://:pw@b:2/3'), service='main')
     """
-    if url.startswith(_ONE):
+    if url.startswith(("redis://", "rediss://", "unix://")):
         database = "" if url.startswith("unix://") else urlsplit(url).path.strip("/")
         if not (_has_valid_port(url) and _is_database(database)):
             raise ValueError(f"has a port or a database that is no number; write {SERVER_EXAMPLE}")
