@@ -9,7 +9,6 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from judge.golden.cases import StoredCase
-from judge.golden.replay import Outcome
 from judge.golden.reports import (
     Section,
     as_words,
@@ -144,12 +143,8 @@ def _answer_parts(result: Result) -> Iterator[str]:
             rules = [f"{d.rule} in {d.field}: expected {d.expected}" for d in answer.defects]
             replied = "\n\n".join((*rules, *(reply.text for reply in answer.replies)))
             yield _details("The rules that were broken, and what the model replied", replied)
-        yield _details("The answer", answer_text(answer))
-
-
-def answer_text(answer: Outcome) -> str:
-    """*answer* for people: what it says, with its citations, references and warnings."""
-    return "\n".join(_outline({key: answer.body[key] for key in _READ if answer.body.get(key)}))
+        read = {key: answer.body[key] for key in _READ if answer.body.get(key)}
+        yield _details("The answer", "\n".join(_outline(read)))
 
 
 def _outline(value: Mapping[str, Any] | Sequence[Any], indent: str = "") -> Iterator[str]:

@@ -319,26 +319,17 @@ def test_live_answers_are_scored_with_rate_rules_tokens_and_cost(cli, folder, ge
     assert "boiler broken" not in (tmp_path / "live.jsonl").read_text()
 
 
-def test_live_results_are_stored_by_default_with_prices(cli, folder, gemini, tmp_path):
+def test_a_live_run_is_priced_and_invalid_prices_are_told_before(cli, folder, gemini, tmp_path):
     write_case(folder)
-    (tmp_path / "config").mkdir()
-    (tmp_path / "config" / "prices.toml").write_text(
-        'currency = "GBP"\n[models."gemini-3.8-flash"]\ninput = 1\noutput = 10\n'
-    )
+    prices = tmp_path / "config" / "prices.toml"
+    prices.parent.mkdir()
+    prices.write_text("currency = [")
     told = cli("golden", "run", "--live")
-    assert "Cost: 0.0013 GBP." in told.out
-    assert "Asked again: 0 of 1 (0%) first replies." in told.out
-    assert len(list((tmp_path / ".judge" / "golden").glob("*.jsonl"))) == 1
-
-
-def test_invalid_prices_are_reported_before_calling_the_model(cli, folder, gemini, tmp_path):
-    write_case(folder)
-    (tmp_path / "config").mkdir()
-    (tmp_path / "config" / "prices.toml").write_text("currency = [")
-    told = cli("golden", "run", "--live")
-    assert (told.code, told.out) == (2, "")
+    assert (told.code, told.out, gemini.seen) == (2, "", [])
     assert "prices.toml" in told.err
-    assert gemini.seen == []
+    prices.write_text('currency = "GBP"\n[models."gemini-3.8-flash"]\ninput = 1\noutput = 10\n')
+    assert "Cost: 0.0013 GBP." in cli("golden", "run", "--live").out
+    assert len(list((tmp_path / ".judge" / "golden").glob("*.jsonl"))) == 1
 
 
 async def test_answers_before_ctrl_c_are_stored(cli, folder, gemini, tmp_path, capsys):
