@@ -16,8 +16,7 @@ from itertools import islice, pairwise
 
 from benchmarks.overhead_load import LENGTHS, SOURCES, disputes, fill_store, reply_to
 from judge.adapters.journal import Journals
-from judge.adapters.memory.cache import MemoryCache, MemoryLock
-from judge.adapters.system_clock import SystemClock
+from judge.adapters.memory import MemoryCache, MemoryLock, SystemClock
 from judge.bootstrap.sources import compile_knowledge, read_sources
 from judge.judging.care import find_safety
 from judge.judging.domains import choose_domain

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from judge.adapters.admission import Admission
 from judge.adapters.files.watched_file import LastGood, WatchedFile
+from judge.adapters.memory import Admission
 from judge.adapters.models.budget import BudgetedModel, DailyBudget
 from judge.adapters.models.extractive import ExtractiveModel
 from judge.adapters.models.remote import RemoteModel
@@ -126,7 +126,7 @@ def _budgeted(model: LanguageModel, budget: DailyBudget | None) -> LanguageModel
 
 def _failing(model: LanguageModel, budget: DailyBudget | None) -> tuple[str, ...]:
     """`model` while its last calls failed for a key, a quota or the budget; never asks it."""
-    is_refused = isinstance(model, RemoteModel) and model.health.is_refused
+    is_refused = isinstance(model, RemoteModel) and model.is_refused
     return ("model",) if is_refused or (budget and budget.is_spent) else ()
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from judge.adapters.files.watched_file import LastGood, WatchedFile, read_text_files
-from judge.adapters.system_clock import SystemClock
+from judge.adapters.memory import SystemClock
 from judge.judging.care import compile_safety
 from judge.judging.domains import compile_detector
 from judge.judging.prompts import DEFAULT_PERSONAS, prompt_digest

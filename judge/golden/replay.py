@@ -17,7 +17,7 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from judge.adapters.memory.cache import MemoryCache, MemoryLock
+from judge.adapters.memory import MemoryCache, MemoryLock
 from judge.adapters.models.extractive import ExtractiveModel
 from judge.bootstrap.corpus import open_search
 from judge.bootstrap.sources import compile_knowledge

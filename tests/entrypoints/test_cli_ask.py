@@ -160,15 +160,6 @@ def chat_server(monkeypatch) -> Iterator[ChatServer]:
         yield fake
 
 
-def test_own_model_judges_without_an_account(cli, chat_server):
-    told = ask(cli, "--format", "json")
-    body = json.loads(told.out)
-    assert told.code == 0
-    assert (body["model"], body["degraded"], body["evidence"]) == ("openai:tiny", False, "grounded")
-    assert [persona["verdict"] for persona in body["personas"]] == ["Partially"] * 3
-    assert references_in(chat_server.requests[0]["messages"][1]["content"]) == {1: PARAGRAPH}
-
-
 def test_own_model_is_the_fallback_of_gemini(cli, chat_server, monkeypatch, gemini):
     monkeypatch.setenv("GEMINI_API_KEY", "a-key")
     monkeypatch.setenv("JUDGE_MODEL", "gemini-3.8-flash")

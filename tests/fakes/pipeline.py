@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from judge.adapters.memory.cache import MemoryCache, MemoryLock
+from judge.adapters.memory import MemoryCache, MemoryLock
 from judge.judging.model_caller import ModelCaller
 from judge.judging.pipeline import Pipeline, unlimited_budget
 from judge.judging.references import ReferenceCollector
