@@ -16,16 +16,14 @@ from itertools import islice, pairwise
 
 from benchmarks.overhead_load import LENGTHS, SOURCES, disputes, fill_store, reply_to
 from judge.adapters.journal import Journals
-from judge.adapters.memory.cache import MemoryCache, MemoryLock
-from judge.adapters.system_clock import SystemClock
+from judge.adapters.memory import MemoryCache, MemoryLock, SystemClock
 from judge.bootstrap.sources import compile_knowledge, read_sources
 from judge.judging.care import find_safety
 from judge.judging.domains import choose_domain
-from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import Deadline
 from judge.judging.prompts import render_prompt
 from judge.judging.references import ReferenceCollector
-from judge.judging.results import Attempt, PreparedRequest, build_result
+from judge.judging.results import Attempt, Knowledge, PreparedRequest, build_result
 from judge.judging.verdicts.check import check_reply
 from judge.library.dispute import read_dispute
 from judge.library.pages.retriever import SnippetRetriever

@@ -15,10 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from judge.adapters.journal import Journals
-from judge.adapters.memory.cache import MemoryCache
-from judge.adapters.redis.cache import RedisCache
-from judge.adapters.redis.shared import open_redis
-from judge.adapters.system_clock import SystemClock
+from judge.adapters.memory import MemoryCache, SystemClock
+from judge.adapters.redis.shared import SharedRedis, connect
+from judge.adapters.redis.stores import RedisCache
 from judge.bootstrap.sources import compile_knowledge, read_sources
 from judge.library.extract.page_passages import PagePassage
 from judge.library.pages.approved_pages import requests_of
@@ -61,7 +60,7 @@ def disputes(kind: str, seed: int) -> Iterator[dict[str, str]]:
 async def fill_cache(url: str) -> None:
     """Put a page for every shipped source into the Redis at *url*, as if it had been read today."""
     clock = SystemClock()
-    redis = open_redis(url, clock, Journals())
+    redis = SharedRedis(connect(url), clock, Journals())
     await fill_store(SnippetStore(RedisCache(redis, MemoryCache(clock)), clock))
     await redis.aclose()
 

@@ -41,7 +41,7 @@ import tantivy
 
 from judge.adapters.index.tantivy.index import TantivyIndex
 from judge.adapters.index.tantivy.writer import TantivyStore
-from judge.adapters.system_clock import SystemClock
+from judge.adapters.memory import SystemClock
 from judge.library.search.highlight import highlighter
 from judge.library.search.query import parse_query
 from judge.types.search import (
@@ -199,10 +199,6 @@ def compare_indexing(folder: Path, corpus: Sequence[Passage]) -> None:
     print(
         f"  {'ours, of bare throughput':<34} {by_clock:.2f} by the clock   {by_cpu:.2f} by CPU time"
     )
-
-
-def texts_of(results) -> list[str]:
-    return [hit.passage.text for hit in results.hits]
 
 
 def timed(name: str, ask: Callable[[str], object], asked: Sequence[str]) -> float:

@@ -28,7 +28,7 @@ from judge.adapters.index.tantivy.index import TantivyIndex
 from judge.adapters.index.tantivy.writer import TantivyStore
 from judge.adapters.index.vectors import VectorFile
 from judge.adapters.journal import LogJournal
-from judge.adapters.system_clock import SystemClock
+from judge.adapters.memory import SystemClock
 from judge.bootstrap.corpus import open_vectors
 from judge.library.search.query import parse_query
 from judge.types.search import Clause, Passage, Scope

@@ -10,6 +10,7 @@ import pytest
 from codegraph.errors import BadRepository
 from codegraph.models import FileStat
 from codegraph.python_api import build_graph_for_repo, tool_rag_search, tool_rag_where_used
+from codegraph.source_text import content_hash
 from codegraph.store.artifact import BUILDER, SETTINGS, Artifact, FileRecord, compare
 from codegraph.store.repository import GRAPH_NAME, MAX_FILE_BYTES, Repository
 
@@ -143,13 +144,13 @@ def test_each_file_has_its_status(repo):
 
 
 def test_freshness_is_unknown_if_files_cannot_be_listed_or_read():
-    record = FileRecord("a.py", "python", "h", 1, 5, "parsed")
+    record = FileRecord("a.py", "python", content_hash(b"x"), 1, 5, "parsed")
     graph = Artifact(4, BUILDER, SETTINGS, [record], [])
     known = {"a.py": FileStat(1, 6)}
 
-    assert compare(graph, 10**18, None, lambda _: "h")[0] == "UNKNOWN"
+    assert compare(graph, 10**18, None, lambda _: b"")[0] == "UNKNOWN"
     assert compare(graph, 10**18, known, lambda _: None)[0] == "UNKNOWN"
-    assert compare(graph, 10**18, known, lambda _: "h")[0] == "FRESH"
+    assert compare(graph, 10**18, known, lambda _: b"x")[0] == "FRESH"
 
 
 def test_file_names_that_are_not_utf_8_are_left_out(repo):

@@ -10,12 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judge.adapters.files.document_files import LocalFiles
-from judge.adapters.files.pandoc import pandoc_html
+from judge.adapters.files.document_files import LocalFiles, pandoc_html
 from judge.adapters.files.pdf_text import pdf_reader
 from judge.adapters.index.tantivy.index import VECTORS, TantivyIndex
 from judge.adapters.index.tantivy.writer import TantivyStore
-from judge.adapters.system_clock import SystemClock
+from judge.adapters.memory import SystemClock
 from judge.errors import ConfigurationError, InvalidAddress
 from judge.library.indexing.indexer import DocumentIndexer
 from judge.library.search.service import DocumentSearch

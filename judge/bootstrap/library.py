@@ -8,15 +8,18 @@ from functools import partial
 from judge.adapters.files.pdf_text import pdf_text
 from judge.adapters.files.watched_file import LastGood, WatchedFile
 from judge.adapters.journal import Journals
-from judge.adapters.memory.cache import MemoryCache, MemoryLock
-from judge.adapters.memory.counters import MemoryRateLimiter, MemoryTokenCounter
-from judge.adapters.redis.cache import RedisCache, RedisLock
-from judge.adapters.redis.counters import RedisRateLimiter, RedisTokenCounter
-from judge.adapters.redis.shared import SharedRedis, open_redis
-from judge.adapters.system_clock import SystemClock
+from judge.adapters.memory import (
+    MemoryCache,
+    MemoryLock,
+    MemoryRateLimiter,
+    MemoryTokenCounter,
+    SystemClock,
+)
+from judge.adapters.redis.shared import SharedRedis, connect
+from judge.adapters.redis.stores import RedisCache, RedisLock, RedisRateLimiter, RedisTokenCounter
 from judge.adapters.web.fetcher import open_fetcher
 from judge.bootstrap.sources import open_sources
-from judge.judging.knowledge import Knowledge
+from judge.judging.results import Knowledge
 from judge.library.pages.page_records import PDF_TIMEOUT_S
 from judge.library.pages.retriever import SnippetRetriever
 from judge.ports import Cache, Clock, Journal, Lock, RateLimiter, TokenCounter
@@ -86,7 +89,7 @@ def open_stores(settings: Settings, clock: Clock, journal: Journal) -> Stores:
     limiter = MemoryRateLimiter(limit, clock) if limit else None
     if settings.redis_url is None:
         return Stores(cache, lock, MemoryTokenCounter(clock), limiter, None)
-    redis = open_redis(settings.redis_url.get_secret_value(), clock, journal)
+    redis = SharedRedis(connect(settings.redis_url.get_secret_value()), clock, journal)
     return Stores(
         RedisCache(redis, cache),
         RedisLock(redis, lock),

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from judge.adapters.admission import Admission
 from judge.adapters.files.watched_file import LastGood, WatchedFile
+from judge.adapters.memory import Admission
 from judge.adapters.models.budget import BudgetedModel, DailyBudget
 from judge.adapters.models.extractive import ExtractiveModel
 from judge.adapters.models.remote import RemoteModel
@@ -15,10 +15,10 @@ from judge.bootstrap.code_roots import CodeRoots, open_roots
 from judge.bootstrap.corpus import Corpus, open_search
 from judge.bootstrap.library import open_library
 from judge.bootstrap.models import open_gemini, open_model, open_support
-from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import ModelCaller
 from judge.judging.pipeline import Pipeline, unlimited_budget
 from judge.judging.references import ReferenceCollector
+from judge.judging.results import Knowledge
 from judge.library.pages.retriever import ReadAhead, SnippetRetriever
 from judge.library.rank.page_embeddings import PageEmbeddings
 from judge.library.search.service import CitablePassageFinder
@@ -126,7 +126,7 @@ def _budgeted(model: LanguageModel, budget: DailyBudget | None) -> LanguageModel
 
 def _failing(model: LanguageModel, budget: DailyBudget | None) -> tuple[str, ...]:
     """`model` while its last calls failed for a key, a quota or the budget; never asks it."""
-    is_refused = isinstance(model, RemoteModel) and model.health.is_refused
+    is_refused = isinstance(model, RemoteModel) and model.is_refused
     return ("model",) if is_refused or (budget and budget.is_spent) else ()
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from judge.adapters.memory.cache import MemoryCache, MemoryLock
+from judge.adapters.memory import MemoryCache, MemoryLock
 from judge.errors import ContentBlocked, InvalidReply, JudgeError
 from judge.golden.cases import (
     PAGES,

@@ -17,7 +17,7 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from judge.adapters.memory.cache import MemoryCache, MemoryLock
+from judge.adapters.memory import MemoryCache, MemoryLock
 from judge.adapters.models.extractive import ExtractiveModel
 from judge.bootstrap.corpus import open_search
 from judge.bootstrap.sources import compile_knowledge
@@ -31,10 +31,10 @@ from judge.errors import (
     ModelUnavailable,
 )
 from judge.golden.cases import REPLAY_TIME, GoldenReply, StoredCase
-from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import ModelCaller
 from judge.judging.pipeline import Pipeline
 from judge.judging.references import Arrange, ReferenceCollector
+from judge.judging.results import Knowledge
 from judge.library.extract.document_reader import DocumentMetadata
 from judge.library.pages.retriever import SnippetRetriever
 from judge.library.search.service import CitablePassageFinder

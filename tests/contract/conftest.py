@@ -8,9 +8,9 @@ import pytest
 import redis
 from fakeredis import FakeAsyncRedis, FakeServer
 
-from judge.adapters.memory.cache import MemoryCache, MemoryLock
-from judge.adapters.redis.cache import LOCK_PREFIX, RedisCache, RedisLock
-from judge.adapters.redis.shared import SharedRedis, open_redis
+from judge.adapters.memory import MemoryCache, MemoryLock
+from judge.adapters.redis.shared import SharedRedis, connect
+from judge.adapters.redis.stores import LOCK_PREFIX, RedisCache, RedisLock
 from judge.ports import Cache, Lock
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
@@ -21,7 +21,7 @@ from tests.fakes.redis_server import RedisServer, running_redis
 @asynccontextmanager
 async def opened(url: str) -> AsyncIterator[SharedRedis]:
     """The Redis at *url*, with a clock that the test moves."""
-    redis = open_redis(url, FakeClock(), RecordingJournal())
+    redis = SharedRedis(connect(url), FakeClock(), RecordingJournal())
     yield redis
     await redis.aclose()
 

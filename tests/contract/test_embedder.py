@@ -156,10 +156,6 @@ async def test_no_texts_give_no_vectors(world):
     assert await world.embedder.embed_passages([]) == []
 
 
-async def test_name_is_a_valid_file_name_and_distinguishes_models(world):
-    assert 3 < len(world.embedder.name) < 100
-
-
 async def test_failure_raises_embedder_unavailable_without_the_text(world):
     world.break_service()
 
@@ -191,6 +187,17 @@ async def test_key_that_no_header_can_hold_raises_embedder_unavailable(service, 
         with pytest.raises(EmbedderUnavailable):
             await embedder.embed_query(text)
         await google.aclose()
+
+
+async def test_gemini_is_told_the_purpose(tmp_path):
+    async with gemini(tmp_path) as world:
+        await world.embedder.embed_passages(["a"])
+        await world.embedder.embed_query("b")
+
+    [passages], [query] = (sent["requests"] for sent in world.sent)
+    assert world.sent[0]["path"] == "/v1beta/models/gemini-embedding-001:batchEmbedContents"
+    assert (passages["taskType"], query["taskType"]) == ("RETRIEVAL_DOCUMENT", "RETRIEVAL_QUERY")
+    assert passages["outputDimensionality"] == 768
 
 
 async def test_openai_request_follows_the_protocol(tmp_path):

@@ -82,16 +82,6 @@ async def test_malformed_reply_is_refused_with_its_reason(fetcher, site, raw, re
     assert await refusal_reason(fetcher, site.script("/", Reply(raw=raw))) == reason
 
 
-@pytest.mark.parametrize(
-    ("status", "advice"),
-    [(404, "where the page has moved to"), (410, "moved"), (403, "lets programs in"), (429, "ask")],
-)
-async def test_only_a_missing_page_is_reported_as_moved(fetcher, site, status, advice):
-    url = site.script("/", Reply(b"<p>Sorry</p>", status))
-    with pytest.raises(FetchError, match=advice):
-        await fetcher.fetch(url, timeout_s=5)
-
-
 async def test_closed_port_is_a_connection_error_without_the_query(site):
     async with FakeSite() as gone:
         url = gone.url("/?who=me")
@@ -110,14 +100,6 @@ async def test_no_connection_is_kept_after_its_reply(fetcher, site):
     for _ in range(3):
         await fetcher.fetch(url, timeout_s=5)
     await site.until_disconnected()
-
-
-async def test_concurrent_fetches_request_robots_txt_once(fetcher, site):
-    pages = [site.page(f"/{number}", "<p>Hello</p>") for number in range(20)]
-    async with asyncio.TaskGroup() as group:
-        for page in pages:
-            group.create_task(fetcher.fetch(page, timeout_s=5))
-    assert site.hits["/robots.txt"] == 1
 
 
 # Any input

@@ -3,6 +3,7 @@ and the scripted one that other tests rely on."""
 
 import asyncio
 import json
+import logging
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -13,19 +14,20 @@ import pytest
 
 from judge.adapters.models.extractive import ExtractiveModel
 from judge.adapters.models.gemini import GeminiClient, GeminiService
-from judge.adapters.models.openai import OpenaiService, open_client
+from judge.adapters.models.openai import open_client
 from judge.adapters.models.remote import ModelService, RemoteModel
-from judge.errors import ContentBlocked, ModelUnavailable
+from judge.errors import ContentBlocked, JudgeError, ModelUnavailable
 from judge.judging.prompts import DEFAULT_PERSONAS
 from judge.judging.verdicts.check import check_reply
-from judge.judging.verdicts.reply_schema import exact_reply_schema, reply_schema
+from judge.judging.verdicts.reply_schema import reply_schema
 from judge.ports import LanguageModel, OnText, ignore_text
 from judge.types.references import Reference
 from judge.types.replies import ModelReply, Prompt, Usage
 from judge.types.requests import JudgeRequest
-from tests.fakes.chat_server import ChatReply, ChatServer, broken, page
+from tests.fakes.chat_server import ChatReply, ChatServer, broken, model_at, page
 from tests.fakes.gemini import (
     FakeGemini,
+    Reply,
     blocked,
     dropped,
     dropped_midway,
@@ -38,9 +40,10 @@ from tests.fakes.gemini import (
     verdict_for,
 )
 from tests.fakes.gemini import text as gemini_text
-from tests.fakes.journal import RecordingJournal
+from tests.fakes.journal import RecordingJournal, full_report
 from tests.fakes.model import ScriptedModel
 
+KEY = "sk-very-secret"
 WORDS = "Your landlord must keep the heating and hot water in repair."
 TEXT = f"Judge this.\n<REFERENCES>\n[1] {{1}} {WORDS}\n</REFERENCES>"
 
@@ -86,7 +89,7 @@ def _remote(service: ModelService, journal: RecordingJournal) -> RemoteModel:
 @asynccontextmanager
 async def _gemini() -> AsyncIterator[ModelUnderTest]:
     situations = {
-        "unavailable": (failure(503),) * 4,
+        "unavailable": (failure(503, message=f"{KEY} is tired"),) * 4,
         "blocked": (blocked(),),
         "out of time": (slow("late", 30),),
         "empty": (no_candidates(),),
@@ -98,14 +101,15 @@ async def _gemini() -> AsyncIterator[ModelUnderTest]:
         "failing": (failure(500),),
         "too busy": (failure(429, retry_after="0"),),
         "timed out there": (failure(408),),
-        "refused": (failure(403),),
+        "refused": (failure(403, message=f"{KEY} is no key"),),
+        "redirected": (Reply(status=302, headers={"Location": f"http://127.0.0.1/?{KEY}"}),),
         "thinking": (gemini_text(VERDICT, thought="let me see"),),
         "prose": (f"Here you are:\n{VERDICT}\nI hope that helps!",),
         "fenced": (f"```json\n{VERDICT}\n```",),
         "no schema": ('{"answer": 42}',),
     }
     async with FakeGemini() as fake:
-        client, journal = GeminiClient("k", fake.base_url), RecordingJournal()
+        client, journal = GeminiClient(KEY, fake.base_url), RecordingJournal()
         service = GeminiService(
             client,
             journal,
@@ -124,7 +128,7 @@ async def _gemini() -> AsyncIterator[ModelUnderTest]:
 @asynccontextmanager
 async def _openai() -> AsyncIterator[ModelUnderTest]:
     situations = {
-        "unavailable": (broken(503),) * 4,
+        "unavailable": (broken(503, f"{KEY} is tired"),) * 4,
         "blocked": (ChatReply(finish="content_filter"),),
         "out of time": (ChatReply("late", delay_s=30),),
         "empty": (ChatReply(),),
@@ -136,7 +140,8 @@ async def _openai() -> AsyncIterator[ModelUnderTest]:
         "failing": (broken(500),),
         "too busy": (broken(429, headers={"Retry-After": "0"}),),
         "timed out there": (broken(408),),
-        "refused": (broken(403),),
+        "refused": (broken(403, f"{KEY} is no key"),),
+        "redirected": (ChatReply(body=b"", status=302, headers={"Location": f"/?{KEY}"}),),
         "thinking": (ChatReply(VERDICT, thought="let me see"),),
         "prose": (f"Here you are:\n{VERDICT}\nI hope that helps!",),
         "fenced": (f"```json\n{VERDICT}\n```",),
@@ -144,18 +149,8 @@ async def _openai() -> AsyncIterator[ModelUnderTest]:
     }
     async with ChatServer() as fake, open_client(fake.base_url) as client:
         journal = RecordingJournal()
-        service = OpenaiService(
-            client,
-            journal,
-            fake.base_url,
-            name="openai:tiny",
-            served_name="tiny",
-            api_key="",
-            exact_schema=exact_reply_schema,
-            loose_schema=reply_schema,
-        )
         yield ModelUnderTest(
-            _remote(service, journal),
+            model_at(fake.base_url, client, journal, key=KEY),
             lambda situation: fake.script(*situations[situation]),
             journal,
         )
@@ -342,6 +337,19 @@ async def test_refusal_is_not_retried_and_only_the_operator_sees_why(remote, on_
     assert noted["hint"] == caught.value.hint
     assert re.search(r"check \w+_API_KEY", caught.value.hint)
     assert caught.value.hint not in str(caught.value)
+
+
+@pytest.mark.parametrize("situation", ["unavailable", "blocked", "refused", "redirected"])
+async def test_key_and_dispute_are_in_no_error_or_log(remote, situation, on_text, caplog):
+    caplog.set_level(logging.INFO)
+    remote.bring_about(situation)
+
+    with pytest.raises(JudgeError) as caught:
+        await complete(remote.model, on_text=on_text)
+
+    told = full_report(caught.value) + repr(remote.model) + str(remote.journal.entries)
+    assert KEY not in told + caplog.text
+    assert TEXT not in told + caplog.text
 
 
 async def test_thinking_is_counted_and_left_out_of_the_reply(remote, on_text):

@@ -12,12 +12,13 @@ import pytest
 from aiohttp import web
 
 from judge.adapters.models.gemini import GeminiClient, GeminiService
-from judge.adapters.models.openai import OpenaiService, open_client
+from judge.adapters.models.openai import open_client
 from judge.adapters.models.remote import RemoteModel
 from judge.errors import ContentBlocked, ModelUnavailable
-from judge.judging.verdicts.reply_schema import exact_reply_schema, reply_schema
+from judge.judging.verdicts.reply_schema import reply_schema
 from judge.types.replies import ModelReply, Prompt
 from judge.types.requests import JudgeRequest
+from tests.fakes.chat_server import model_at
 from tests.fakes.journal import RecordingJournal
 
 LIVE = Path(__file__).parents[3] / "shared" / "cases" / "live"
@@ -121,17 +122,7 @@ async def test_chat_completions_are_read_as_they_are_sent(case):
     server, journal, told = Scripted(case["answers"]), RecordingJournal(), []
     right = case["right"]
     async with served(server.answer, "/v1/chat/completions") as url, open_client(url) as client:
-        service = OpenaiService(
-            client,
-            journal,
-            f"{url}/v1",
-            name="openai:tiny",
-            served_name="tiny",
-            api_key="",
-            exact_schema=exact_reply_schema,
-            loose_schema=reply_schema,
-        )
-        model = RemoteModel(service, journal, jitter=lambda: -1.0)
+        model = model_at(f"{url}/v1", client, journal)
         started = time.monotonic()
         if right["status"] == 503:
             with pytest.raises(ModelUnavailable) as caught:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from judge.adapters.files.pdf_text import pdf_text
-from judge.adapters.memory.cache import MemoryCache, MemoryLock
+from judge.adapters.memory import MemoryCache, MemoryLock
 from judge.errors import FetchError
 from judge.library.pages.page_records import SnippetRequest
 from judge.library.pages.retriever import SnippetRetriever

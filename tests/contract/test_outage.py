@@ -9,9 +9,8 @@ from importlib.util import find_spec
 import pytest
 from redis.asyncio import Redis
 
-from judge.adapters.redis.connect import REPLY_TIMEOUT_S
-from judge.adapters.redis.shared import BACKOFF_S
-from judge.adapters.system_clock import SystemClock
+from judge.adapters.memory import SystemClock
+from judge.adapters.redis.shared import BACKOFF_S, REPLY_TIMEOUT_S
 from judge.bootstrap.library import Stores, open_stores
 from judge.library.extract.html_page import ReadPage
 from judge.library.pages.page_records import SnippetRequest
@@ -131,15 +130,6 @@ class TestRealServer:
         assert await is_ever_within(LIMIT_S, asked_after_a_crash)
         own_redis_server.kill()
         await flood([only])
-        assert fetcher.hits == {source.url: 1 for source in SOURCES}
-
-    async def test_crash_on_a_cold_cache_causes_no_fetch_stampede(
-        self, own_redis_server: RedisServer, fetcher: ScriptedFetcher, start: Callable
-    ):
-        only = await start(own_redis_server.url)
-        own_redis_server.kill()
-        answers = await flood([only])
-        assert all(len(found) == 2 for found in answers)
         assert fetcher.hits == {source.url: 1 for source in SOURCES}
 
     async def test_hanging_server_costs_one_timeout_in_all(

@@ -52,12 +52,6 @@ async def found(index, text):
     return [hit.passage.document_id for hit in results.hits]
 
 
-async def test_index_without_tables_is_empty(engine):
-    await engine.catalogue.ping()
-    assert await found(engine.index, "dogs") == []
-    assert await engine.catalogue.collections() == ()
-
-
 async def test_uncommitted_changes_are_seen_by_nobody_and_lost_whole(engine):
     await add(engine, DOGS)
     async with engine.store.writing() as writer:
@@ -74,17 +68,6 @@ async def test_two_writers_of_the_same_documents_leave_one_version_of_each(engin
     ones, twos = await found(engine.index, "one"), await found(engine.index, "two")
     assert sorted((*ones, *twos)) == ["a", "b", "c"]
     assert not ones or not twos
-
-
-async def test_reader_and_writers_of_other_documents_do_not_wait_for_each_other(engine):
-    await add(engine, DOGS)
-    async with engine.store.writing() as first, engine.store.writing() as second:
-        await first.replace([document("first", id="first")])
-        await second.replace([document("second", id="second")])
-        assert await found(engine.index, "dogs") == ["dogs"]
-        await second.commit()
-        await first.commit()
-    assert await found(engine.index, "first second") == ["first", "second"]
 
 
 async def test_killed_server_is_told_and_found_again_when_it_is_back(engine, address):

@@ -13,7 +13,7 @@ from litestar import Litestar
 
 from judge.adapters.files.watched_file import WatchedFile
 from judge.adapters.journal import Journals, LogJournal
-from judge.adapters.memory.cache import MemoryCache, MemoryLock
+from judge.adapters.memory import MemoryCache, MemoryLock
 from judge.adapters.metrics import Metrics
 from judge.bootstrap.corpus import open_search
 from judge.bootstrap.services import Services

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from litestar import Litestar, get, post
 
-from judge.adapters.memory.counters import MemoryRateLimiter
+from judge.adapters.memory import MemoryRateLimiter
 from judge.entrypoints.api.access_policy import ACCESS, Access, AccessPolicy
 from judge.entrypoints.api.problem_responses import RequestRefused
 from judge.settings import Settings

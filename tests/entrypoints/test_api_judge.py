@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from judge.adapters.admission import Admission
+from judge.adapters.memory import Admission
 from judge.errors import ContentBlocked, ModelUnavailable
 from tests.entrypoints.api_bench import (
     BAD_REPLY,

@@ -1,25 +1,27 @@
 """A fake server of chat completions on loopback, whose behaviour and faults a test scripts.
 
 In a test: `async with ChatServer() as fake:`, then `fake.script(ChatReply(finish="length"))`; or
-`with ChatServer.in_thread() as fake:` beside a command. By hand:
-`python -m tests.fakes.chat_server --port 8098 --tokens-per-second 60`. Unscripted, it answers each
-prompt with a valid verdict. All its texts are made up.
+`with ChatServer.in_thread() as fake:` beside a command. Unscripted, it answers each prompt with a
+valid verdict. All its texts are made up.
 """
 
-import argparse
 import asyncio
 import json
 import re
-import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
+import httpx
 from aiohttp import web
 
-from tests.fakes.gemini import verdict_for
+from judge.adapters.models.openai import OpenaiService
+from judge.adapters.models.remote import RemoteModel
+from judge.judging.verdicts.reply_schema import exact_reply_schema, reply_schema
+from judge.ports import Journal
+from tests.fakes.gemini import served_in_thread, verdict_for
 
 USAGE = {
     "prompt_tokens": 120,
@@ -43,11 +45,26 @@ class ChatReply:
     content_type: str = "application/json"
     headers: Mapping[str, str] = field(default_factory=dict)
     delay_s: float = 0.0
-    pause_s: float = 0.0
-    """Between events."""
     cut: Literal["", "at-once", "midway", "silently", "before-done", "never"] = ""
     """Where the connection is lost; `silently`: the stream ends properly after half the reply;
     `never`: it does not end at all after its last event."""
+
+
+def model_at(
+    url: str, client: httpx.AsyncClient, journal: Journal, *, name: str = "tiny", key: str = ""
+) -> RemoteModel:
+    """The model *name* of the server at *url*, which is asked again without a wait."""
+    service = OpenaiService(
+        client,
+        journal,
+        url,
+        name=f"openai:{name}",
+        served_name=name,
+        api_key=key,
+        exact_schema=exact_reply_schema,
+        loose_schema=reply_schema,
+    )
+    return RemoteModel(service, journal, jitter=lambda: -1.0)
 
 
 def broken(status: int, error: object = "made to fail", **wire: Any) -> ChatReply:
@@ -69,13 +86,11 @@ class ChatServer:
         port: int = 0,
         models: Sequence[str] = ("tiny",),
         refuses: Sequence[str] = (),
-        tokens_per_second: float = 0.0,
     ) -> None:
         self.port = port
         self.models = models
         self.refuses = refuses
         """A request that contains one of these words is refused, such as `json_schema`."""
-        self.pause_s = 1 / tokens_per_second if tokens_per_second else 0.0
         self.requests: list[dict[str, Any]] = []
         self.headers: list[Mapping[str, str]] = []
         self.abandoned = asyncio.Event()
@@ -115,23 +130,8 @@ class ChatServer:
     @contextmanager
     def in_thread(cls, **options: Any) -> Iterator[Self]:
         """A server on an event loop of its own, for synchronous tests."""
-        fake, ready, loops = cls(**options), threading.Event(), []
-
-        async def serve() -> None:
-            async with fake:
-                loops.append((asyncio.get_running_loop(), stop := asyncio.Event()))
-                ready.set()
-                await stop.wait()
-
-        thread = threading.Thread(target=asyncio.run, args=(serve(),), daemon=True)
-        thread.start()
-        assert ready.wait(5), "the chat server did not start within 5 s"
-        try:
+        with served_in_thread(cls(**options)) as fake:
             yield fake
-        finally:
-            [(loop, stop)] = loops
-            loop.call_soon_threadsafe(stop.set)
-            thread.join(5)
 
     async def _list(self, request: web.Request) -> web.Response:
         self.headers.append(dict(request.headers))
@@ -160,7 +160,7 @@ class ChatServer:
         if body["model"] not in self.models:
             return broken(404, {"message": f"model {body['model']!r} not found"})
         verdict = json.dumps(verdict_for(body["messages"][-1]["content"]))
-        return ChatReply(verdict, pause_s=self.pause_s)
+        return ChatReply(verdict)
 
 
 async def _send(
@@ -181,7 +181,6 @@ async def _send(
     is_halved = reply.cut in {"midway", "silently"}
     for event in events[: len(events) // 2] if is_halved else events:
         await response.write(f": still here\ndata: {event}\n\n".encode())
-        await asyncio.sleep(reply.pause_s)
     if reply.cut in {"midway", "before-done"}:
         return _cut(request)
     if reply.cut != "silently":
@@ -214,30 +213,3 @@ def _cut(request: web.Request) -> web.Response:
     if request.transport is not None:
         request.transport.abort()
     return web.Response()  # never read
-
-
-def slow(reply: ChatReply, delay_s: float) -> ChatReply:
-    """The same, *delay_s* later."""
-    return replace(reply, delay_s=delay_s)
-
-
-async def _serve_for_ever(port: int, tokens_per_second: float) -> None:
-    async with ChatServer(port=port, tokens_per_second=tokens_per_second) as fake:
-        print(f"chat completions at {fake.base_url}", flush=True)  # noqa: T201 - a script's output
-        await asyncio.Event().wait()
-
-
-def main() -> None:
-    """Serve until interrupted."""
-    parser = argparse.ArgumentParser(description="Serve made-up chat completions on 127.0.0.1.")
-    parser.add_argument("--port", type=int, default=0, help="0 picks a free one and prints it")
-    parser.add_argument("--tokens-per-second", type=float, default=0.0, help="0 is at once")
-    options = parser.parse_args()
-    try:
-        asyncio.run(_serve_for_ever(options.port, options.tokens_per_second))
-    except KeyboardInterrupt:
-        return
-
-
-if __name__ == "__main__":
-    main()

@@ -1,22 +1,19 @@
 """A fake Gemini REST service on loopback, whose behaviour and faults a test scripts.
 
 In a test: `async with FakeGemini() as fake:`, then `fake.script("…", finish("SAFETY"))`; or
-`with FakeGemini.in_thread() as fake:` beside a server in another process. By hand:
-`python -m tests.fakes.gemini --port 8099 --delay-ms 300`. Unscripted, it answers each prompt
-with a valid verdict. All its texts are made up.
+`with FakeGemini.in_thread() as fake:` beside a server in another process. Unscripted, it answers
+each prompt with a valid verdict. All its texts are made up.
 """
 
-import argparse
 import asyncio
-import gc
 import json
 import re
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 from aiohttp import web
 
@@ -28,6 +25,7 @@ USAGE = {
     "cachedContentTokenCount": 30,
 }
 JSON = "application/json; charset=UTF-8"
+FakeT = TypeVar("FakeT", bound=AbstractAsyncContextManager[Any])
 
 _STATUS_NAMES = {
     400: "INVALID_ARGUMENT",
@@ -52,8 +50,6 @@ class Reply:
     delay_s: float = 0.0
     drop: Literal["", "before-headers", "after-headers"] = ""
     """Where the connection is cut; in a stream, `after-headers` is after its first half."""
-    piece_pause_s: float = 0.0
-    """Above 0, the body is sent byte by byte, or event by event, with this pause."""
     ends_early: bool = False
     """A stream ends properly after its first half."""
     loses_end: Literal["", "dropped", "open"] = ""
@@ -101,11 +97,6 @@ def blocked(reason: str = "SAFETY") -> Reply:
 def no_candidates() -> Reply:
     """A reply that contains only the usage."""
     return as_json({"usageMetadata": USAGE})
-
-
-def empty_body() -> Reply:
-    """Status 200 and an empty body."""
-    return Reply()
 
 
 def html(status: int = 200) -> Reply:
@@ -158,11 +149,6 @@ def without_end(reply: Reply | str, loses_end: Literal["dropped", "open"]) -> Re
 def slow(reply: Reply | str, delay_s: float) -> Reply:
     """The same, *delay_s* later."""
     return replace(_as_reply(reply), delay_s=delay_s)
-
-
-def dribble(reply: Reply | str, pause_s: float) -> Reply:
-    """The same, one byte at a time."""
-    return replace(_as_reply(reply), piece_pause_s=pause_s)
 
 
 def _as_reply(value: Reply | str | Mapping[str, object]) -> Reply:
@@ -229,6 +215,29 @@ EVENTS = 10
 
 MAX_RECEIVED = 1000
 """The most requests that are kept."""
+
+
+@contextmanager
+def served_in_thread(fake: FakeT) -> Iterator[FakeT]:
+    """Open *fake* on an event loop of its own."""
+    ready = threading.Event()
+    loops: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
+
+    async def serve() -> None:
+        async with fake:
+            loops.append((asyncio.get_running_loop(), stop := asyncio.Event()))
+            ready.set()
+            await stop.wait()
+
+    thread = threading.Thread(target=asyncio.run, args=(serve(),), daemon=True)
+    thread.start()
+    assert ready.wait(5), "the fake did not start within 5 s"
+    try:
+        yield fake
+    finally:
+        [(loop, stop)] = loops
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(5)
 
 
 class FakeGemini:
@@ -303,28 +312,8 @@ class FakeGemini:
     @contextmanager
     def in_thread(cls, **options: Any) -> Iterator[Self]:
         """A server on an event loop of its own, for tests with another process."""
-        fake = cls(**options)
-        ready = threading.Event()
-        loops: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
-
-        async def serve() -> None:
-            async with fake:
-                stop = asyncio.Event()
-                loops.append((asyncio.get_running_loop(), stop))
-                ready.set()
-                await stop.wait()
-
-        thread = threading.Thread(target=asyncio.run, args=(serve(),), daemon=True)
-        thread.start()
-        if not ready.wait(5):
-            message = "the fake Gemini did not start within 5 s"
-            raise RuntimeError(message)
-        try:
+        with served_in_thread(cls(**options)) as fake:
             yield fake
-        finally:
-            loop, stop = loops[0]
-            loop.call_soon_threadsafe(stop.set)
-            thread.join(5)
 
     async def _describe(self, request: web.Request) -> web.StreamResponse:
         described = as_json({"name": f"models/{request.match_info['model']}"})
@@ -362,16 +351,12 @@ async def _send(request: web.Request, reply: Reply) -> web.StreamResponse:
     if is_whole and request.path.endswith(":streamGenerateContent"):
         return await _send_events(request, reply)
     headers = {**reply.headers, "Content-Type": reply.content_type}
-    if not reply.drop and not reply.piece_pause_s:
+    if not reply.drop:
         return web.Response(body=reply.body, status=reply.status, headers=headers)
     response = web.StreamResponse(status=reply.status, headers=headers)
     await response.prepare(request)
-    async for piece in _pieces(reply):
-        await response.write(piece)
-    if reply.drop:
-        return _cut(request)
-    await response.write_eof()
-    return response
+    await response.write(reply.body)
+    return _cut(request)
 
 
 async def _send_events(request: web.Request, reply: Reply) -> web.StreamResponse:
@@ -382,7 +367,6 @@ async def _send_events(request: web.Request, reply: Reply) -> web.StreamResponse
     await response.prepare(request)
     for event in events[: len(events) // 2] if is_cut else events:
         await response.write(b"data: " + json.dumps(event).encode() + b"\r\n\r\n")
-        await asyncio.sleep(reply.piece_pause_s)
     if reply.drop or reply.loses_end == "dropped":
         return _cut(request)
     if reply.loses_end == "open":
@@ -402,40 +386,7 @@ def _events(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield {**body, "candidates": [candidate]}
 
 
-async def _pieces(reply: Reply) -> AsyncIterator[bytes]:
-    if not reply.piece_pause_s:
-        yield reply.body
-        return
-    for position in range(len(reply.body)):
-        yield reply.body[position : position + 1]
-        await asyncio.sleep(reply.piece_pause_s)
-
-
 def _cut(request: web.Request) -> web.Response:
     if request.transport is not None:
         request.transport.abort()
     return web.Response()  # never read
-
-
-async def _serve_for_ever(port: int, delay_s: float) -> None:
-    async with FakeGemini(port=port, delay_s=delay_s) as fake:
-        gc.collect()
-        gc.freeze()  # pauses of the collector would count for the program measured
-        print(f"fake Gemini at {fake.base_url}", flush=True)  # noqa: T201 - a script's output
-        await asyncio.Event().wait()
-
-
-def main() -> None:
-    """Serve until interrupted."""
-    parser = argparse.ArgumentParser(description="Serve a fake Gemini on 127.0.0.1.")
-    parser.add_argument("--port", type=int, default=0, help="0 picks a free one and prints it")
-    parser.add_argument("--delay-ms", type=float, default=0.0, help="before each answer")
-    options = parser.parse_args()
-    try:
-        asyncio.run(_serve_for_ever(options.port, options.delay_ms / 1000))
-    except KeyboardInterrupt:
-        return
-
-
-if __name__ == "__main__":
-    main()

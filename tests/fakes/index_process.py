@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from judge.adapters.index.tantivy.writer import TantivyStore
-from judge.adapters.system_clock import SystemClock
+from judge.adapters.memory import SystemClock
 from judge.ports import WritableIndex
 from tests.fakes.passages import document
 

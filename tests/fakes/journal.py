@@ -1,5 +1,6 @@
 """A journal that records its events."""
 
+import traceback
 from collections.abc import Mapping
 
 
@@ -20,3 +21,10 @@ class RecordingJournal:
     def fields_of(self, event: str) -> list[Mapping[str, str | float | bool]]:
         """The fields of each *event*, in order."""
         return [fields for name, fields in self.entries if name == event]
+
+
+def full_report(error: BaseException) -> str:
+    """Everything that a log could print of *error* and its causes."""
+    told = "".join(traceback.format_exception(error)) + repr(vars(error))
+    behind = error.__cause__ or error.__context__
+    return told + (full_report(behind) if behind else "")

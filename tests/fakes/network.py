@@ -39,13 +39,6 @@ class LoopbackTransport(httpx.AsyncBaseTransport):
         await self._inner.aclose()
 
 
-class TimeoutTransport(httpx.AsyncBaseTransport):
-    """A network where connecting times out."""
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        raise httpx.ConnectTimeout("no answer", request=request)
-
-
 class FakeResolver:
     """A resolver that resolves every name to *addresses*, and counts its queries."""
 
@@ -56,24 +49,6 @@ class FakeResolver:
     async def __call__(self, host: str) -> Sequence[str]:
         self.calls.append(host)
         return self.addresses
-
-
-class ChangingResolver(FakeResolver):
-    """A resolver that answers *first*, and *then* once it switches: by `switch`, or by itself."""
-
-    def __init__(self, first: str, then: str, *, after_each_query: bool = False) -> None:
-        super().__init__(first)
-        self._then = then
-        self._after_each_query = after_each_query
-
-    def switch(self) -> None:
-        self.addresses = (self._then,)
-
-    async def __call__(self, host: str) -> Sequence[str]:
-        addresses = await super().__call__(host)
-        if self._after_each_query:
-            self.switch()
-        return addresses
 
 
 @cache

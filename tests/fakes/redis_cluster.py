@@ -30,12 +30,6 @@ class RunningCluster:
         hosts = ",".join(f"127.0.0.1:{node.port}" for node in self.nodes)
         return f"redis+cluster://{hosts}"
 
-    def master_of(self, key: str) -> RedisServer:
-        """The master that serves the slot of *key*."""
-        slot = int(ask(self.nodes[0].port, "CLUSTER", "KEYSLOT", key))
-        ranges = [range(*pair) for pair in _bounds(self.masters)]
-        return self.nodes[next(n for n, slots in enumerate(ranges) if slot in slots)]
-
     def flush(self) -> None:
         for node in self.nodes[: self.masters]:
             ask(node.port, "FLUSHALL")

@@ -65,7 +65,11 @@ class PathAliases:
     def targets(self, name: str, importer: str) -> list[str]:
         """The paths, perhaps without suffix, that *name* may refer to in *importer*, best first."""
         mappings = self._mappings.get(_nearest(dirname(importer), self._mappings), ())
-        targets = [target for mapping in mappings for target in _mapped_targets(mapping, name)]
+        targets: list[str] = []
+        for mapping in mappings:
+            pattern, inner = _best_match(mapping.paths, name)
+            targets += [t.replace("*", inner, 1) for t in mapping.paths.get(pattern, ())]
+            targets += [] if mapping.base is None else [normpath(join(mapping.base, name))]
         if name.startswith(_ROOT_PREFIXES):
             targets.append(name[2:])
         return [*targets, *self._package_targets(name, importer)]
@@ -171,14 +175,6 @@ def _parsed(text: str, kind: type[_Json]) -> _Json:
         return msgspec.json.decode(text, type=kind)
     except (msgspec.DecodeError, RecursionError):
         return kind()
-
-
-def _mapped_targets(mapping: _PathMapping, name: str) -> Iterator[str]:
-    """The targets of *name*: by the pattern with the longest matching prefix, then by the base."""
-    pattern, inner = _best_match(mapping.paths, name)
-    yield from (target.replace("*", inner, 1) for target in mapping.paths.get(pattern, ()))
-    if mapping.base is not None:
-        yield normpath(join(mapping.base, name))
 
 
 def _best_match(patterns: Iterable[str], name: str) -> tuple[str, str]:

@@ -5,14 +5,14 @@ EmbedderUnavailable, without the service's own message, which may repeat the tex
 """
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Literal
+from operator import itemgetter
+from typing import Any, Literal
 
 import httpx
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import TypeAdapter
 
 from judge.adapters.models.failure import ModelFailure, failure_of_status
 from judge.adapters.models.gemini import GeminiClient
@@ -20,9 +20,8 @@ from judge.adapters.models.openai import bearer, endpoint
 from judge.errors import EmbedderUnavailable
 from judge.ports import Clock, Embedder
 
-PASSAGES_ATTEMPTS = 3
-QUERY_ATTEMPTS = 2
-"""Fewer than for passages: somebody is waiting."""
+ATTEMPTS = {"passages": 3, "query": 2}
+"""Fewer for a query: somebody is waiting."""
 
 BACKOFF_S = 0.5
 """Before the second attempt, twice that before the third, unless the service sets a wait."""
@@ -54,6 +53,7 @@ Sleep = Callable[[float], Awaitable[None]]
 
 BatchOutcome = list[list[float]] | ModelFailure
 TIMED_OUT = ModelFailure("no answer in time")
+_vectors = TypeAdapter(list[list[float]]).validate_python
 
 Ask = Callable[[Sequence[str], Purpose], Awaitable[BatchOutcome]]
 """Asks a service once; whatever it raises counts as a failure."""
@@ -91,7 +91,6 @@ class BatchEmbedder:
         self, texts: Sequence[str], purpose: Purpose, *, has_one_try: bool = False
     ) -> list[list[float]]:
         """The vectors of *texts*; raises TimeoutError at once if a time-out `has_one_try`."""
-        attempts = PASSAGES_ATTEMPTS if purpose == "passages" else QUERY_ATTEMPTS
         attempt = 1
         while True:
             outcome = await self._try(texts, purpose)
@@ -101,7 +100,7 @@ class BatchEmbedder:
                 raise TimeoutError
             wait_s = outcome.retry_after_s
             is_too_long = purpose == "query" and (wait_s or 0.0) > QUERY_TIMEOUT_S
-            if not outcome.may_retry or attempt == attempts or is_too_long:
+            if not outcome.may_retry or attempt == ATTEMPTS[purpose] or is_too_long:
                 reason = f"status {outcome.status}" if outcome.status else outcome.reason
                 raise EmbedderUnavailable(f"{self.service} made no vectors ({reason}).")
             await self.sleep(min(BACKOFF_S * attempt if wait_s is None else wait_s, MAX_WAIT_S))
@@ -114,7 +113,7 @@ class BatchEmbedder:
                 vectors = await self.ask(texts, purpose)
         except (TimeoutError, httpx.TimeoutException):
             return TIMED_OUT
-        except ValidationError:
+        except (ValueError, LookupError, TypeError, AttributeError):
             return ModelFailure("an answer in no known shape")
         # The connection's errors are many: a key that no header can hold, an unusable proxy.
         except Exception as error:  # noqa: BLE001
@@ -174,16 +173,8 @@ def openai_embedder(
 
     Models differ; with most that Ollama serves, unrelated texts are below a similarity of 0.5.
     """
-    ask = partial(_ask_openai, client, endpoint(base_url, "embeddings"), model, bearer(api_key))
+    ask = partial(_ask_openai, client, endpoint(base_url, "embeddings"), model, api_key)
     return BatchEmbedder(f"openai-{model}", 0.5, "The server", 64, ask, sleep)
-
-
-class _CohereVectors(BaseModel):
-    vectors: Annotated[list[list[float]], Field(alias="float")]
-
-
-class _CohereReply(BaseModel):
-    embeddings: _CohereVectors
 
 
 async def _ask_cohere(
@@ -197,37 +188,27 @@ async def _ask_cohere(
         "output_dimension": COHERE_DIMENSIONS,
         "truncate": "END",
     }
-    headers = {"Authorization": f"Bearer {api_key}"}
-    response = await client.post(COHERE_URL, json=body, headers=headers)
-    if not response.is_success:
-        return _failure(response.status_code, response.headers)
-    return _CohereReply.model_validate_json(response.content).embeddings.vectors
-
-
-class _Embedding(BaseModel):
-    index: int
-    embedding: list[float]
-
-
-class _OpenaiReply(BaseModel):
-    data: list[_Embedding]
+    reply = await _post(client, COHERE_URL, api_key, body)
+    return reply if isinstance(reply, ModelFailure) else _vectors(reply["embeddings"]["float"])
 
 
 async def _ask_openai(
-    client: httpx.AsyncClient,
-    address: str,
-    model: str,
-    headers: dict[str, str],
-    texts: Sequence[str],
-    _purpose: Purpose,
+    client: httpx.AsyncClient, address: str, model: str, key: str, texts: Sequence[str], _: Purpose
 ) -> BatchOutcome:
     """The vectors of *texts*; the protocol has no field for the purpose."""
     body = {"model": model, "input": list(texts), "encoding_format": "float"}
-    response = await client.post(address, json=body, headers=headers)
-    if not response.is_success:
-        return _failure(response.status_code, response.headers)
-    reply = _OpenaiReply.model_validate_json(response.content)
-    return [item.embedding for item in sorted(reply.data, key=lambda item: item.index)]
+    reply = await _post(client, address, key, body)
+    if isinstance(reply, ModelFailure):
+        return reply
+    return _vectors([one["embedding"] for one in sorted(reply["data"], key=itemgetter("index"))])
+
+
+async def _post(client: httpx.AsyncClient, address: str, key: str, body: dict[str, Any]) -> Any:
+    """The JSON of the reply to *body*, or the failure."""
+    response = await client.post(address, json=body, headers=bearer(key))
+    if response.is_success:
+        return response.json()
+    return _failure(response.status_code, response.headers)
 
 
 async def _ask_gemini(client: GeminiClient, texts: Sequence[str], purpose: Purpose) -> BatchOutcome:
@@ -249,4 +230,4 @@ async def _ask_gemini(client: GeminiClient, texts: Sequence[str], purpose: Purpo
 
 
 def _failure(status: int, headers: Any) -> ModelFailure:
-    return failure_of_status(status, "", [headers.get("Retry-After") or ""], time.time())
+    return failure_of_status(status, "", headers.get("Retry-After") or "")

@@ -7,7 +7,6 @@ rows: no network, no GPU, some thousand passages a second.
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
@@ -27,24 +26,6 @@ _DIGESTED_BYTES = 1 << 20
 Table = npt.NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True)
-class _StaticModel:
-    """A tokenizer, and a row for each token id; `unknown` is the id of the unknown token."""
-
-    tokenizer: Tokenizer
-    rows: Table
-    unknown: int | None
-
-    def vector(self, text: str) -> list[float]:
-        ids = self.tokenizer.encode(text, add_special_tokens=False).ids[:MAX_TOKENS]
-        known = [token for token in ids if token != self.unknown]
-        if not known:
-            # Near only to other texts without a known word; a zero vector has no direction.
-            return [1.0] * self.rows.shape[1]
-        mean: list[float] = self.rows[known].mean(axis=0).tolist()
-        return mean
-
-
 class StaticEmbedder:
     """See `Embedder`: the model in *folder*, which is loaded when first used."""
 
@@ -52,7 +33,7 @@ class StaticEmbedder:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._model: _StaticModel | None = None
+        self._model: tuple[Tokenizer, Table] | None = None
         self.name = f"static-{folder.resolve().name}-{_digest(folder)}"
 
     async def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
@@ -65,14 +46,25 @@ class StaticEmbedder:
 
     def _vectors(self, texts: Sequence[str]) -> list[list[float]]:
         try:
-            model = self._model or _read(self._folder)
-            self._model = model
-            return [model.vector(text) for text in texts]
+            tokenizer, rows = self._model = self._model or _read(self._folder)
+            return [_vector(text, tokenizer, rows) for text in texts]
         except Exception as error:  # the libraries raise errors of many types
             reason = type(error).__name__
             raise EmbedderUnavailable(
                 f"The model in {self._folder} made no vectors ({reason})."
             ) from error
+
+
+def _vector(text: str, tokenizer: Tokenizer, rows: Table) -> list[float]:
+    name: str | None = getattr(tokenizer.model, "unk_token", None)
+    unknown = tokenizer.token_to_id(name) if name else None
+    ids = tokenizer.encode(text, add_special_tokens=False).ids[:MAX_TOKENS]
+    known = [token for token in ids if token != unknown]
+    if not known:
+        # Near only to other texts without a known word; a zero vector has no direction.
+        return [1.0] * rows.shape[1]
+    mean: list[float] = rows[known].mean(axis=0).tolist()
+    return mean
 
 
 def _digest(folder: Path) -> str:
@@ -88,15 +80,14 @@ def _digest(folder: Path) -> str:
         ) from error
 
 
-def _read(folder: Path) -> _StaticModel:
+def _read(folder: Path) -> tuple[Tokenizer, Table]:
+    """The tokenizer, and a row for each token id."""
     tensors = load_file(folder / "model.safetensors")
-    table: Table = tensors["embeddings"].astype(np.float32)
-    mapping = tensors.get("mapping")
-    rows = table if mapping is None else table[mapping]
-    weights = tensors.get("weights")
-    if weights is not None:
-        rows = rows * weights[:, None].astype(np.float32)
+    rows: Table = tensors["embeddings"].astype(np.float32)
+    if "mapping" in tensors:
+        rows = rows[tensors["mapping"]]
+    if "weights" in tensors:
+        rows = rows * tensors["weights"][:, None].astype(np.float32)
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()
-    unknown: str | None = getattr(tokenizer.model, "unk_token", None)
-    return _StaticModel(tokenizer, rows, tokenizer.token_to_id(unknown) if unknown else None)
+    return tokenizer, rows

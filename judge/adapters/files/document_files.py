@@ -1,8 +1,13 @@
-"""Finds the files to index below a folder, and reads them; files in .gitignore are left out."""
+"""Finds the files to index below a folder, reads them, and converts those that pandoc reads.
+
+Files in .gitignore are left out.
+"""
 
 import os
 import re
+import shutil
 import stat
+import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -13,7 +18,13 @@ from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from judge.adapters.files.whole_file import read_whole
 from judge.errors import InvalidRequest, UnreadableDocument
+from judge.ports import not_converted
 from judge.types.search import FileScan, FoundFile
+
+PANDOC_TIMEOUT_S = 60.0
+
+PANDOC_FORMATS = {"tex": "latex", "adoc": "asciidoc"}
+"""Endings that are not pandoc's name of the format."""
 
 MAX_IGNORE_BYTES = 1_000_000
 _WILDCARDS = frozenset("*?[")
@@ -38,7 +49,8 @@ class _FolderScan:
     roots: list[str] = field(default_factory=list)
 
     def note_problem(self, path: Path | str, error: Exception) -> None:
-        self.problems.append((_printable(path), _reason(error)))
+        reason = getattr(error, "strerror", None) or "cannot be followed"
+        self.problems.append((_printable(path), reason))
 
 
 class LocalFiles:
@@ -64,10 +76,8 @@ class LocalFiles:
         try:
             content = read_whole(location, max_bytes)
         except OSError as error:
-            reason = (
-                f"It cannot be read ({error.strerror})." if error.errno else f"{error.strerror}."
-            )
-            raise UnreadableDocument(reason) from error
+            told = f"It cannot be read ({error.strerror})" if error.errno else error.strerror
+            raise UnreadableDocument(f"{told}.") from error
         if len(content) > max_bytes:
             raise UnreadableDocument(f"It is over {max_bytes // 1024 // 1024} MiB.")
         return content
@@ -75,6 +85,32 @@ class LocalFiles:
     def exists(self, path: str) -> bool:
         """See `DocumentFiles.exists`."""
         return os.path.lexists(path)
+
+
+def pandoc_html(content: bytes, kind: str) -> bytes:
+    """The document as HTML; raises UnreadableDocument."""
+    pandoc = shutil.which("pandoc")
+    if pandoc is None:
+        return not_converted(content, kind)
+    # In its sandbox it opens no other file and no address.
+    command = [
+        pandoc,
+        "--sandbox",
+        "--standalone",
+        "--from",
+        PANDOC_FORMATS.get(kind, kind),
+        "--to=html",
+    ]
+    try:
+        done = subprocess.run(  # noqa: S603
+            command, input=content, capture_output=True, timeout=PANDOC_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UnreadableDocument(f"pandoc did not convert it ({type(error).__name__}).") from None
+    if done.returncode:
+        reason = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason"]
+        raise UnreadableDocument(f"pandoc did not convert it: {reason[0][:200]}")
+    return done.stdout
 
 
 def _split(path: str) -> tuple[Path, list[str]]:
@@ -204,7 +240,3 @@ def _file(path: Path, shown: Path, relative: str) -> FoundFile:
 def _printable(path: Path | str) -> str:
     """The path with U+FFFD for bytes that are not UTF-8."""
     return os.fsencode(path).decode("utf-8", "replace")
-
-
-def _reason(error: Exception) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or "cannot be followed"

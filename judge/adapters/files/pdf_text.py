@@ -1,21 +1,20 @@
 """Extracts the text of PDFs in a child process, since a PDF can keep its reader busy for ever.
 
-`python -m judge.adapters.files.pdf_text` is that process: on stdin the length of a PDF on a line,
-then the PDF; on stdout a line of JSON for each.
+`python -m judge.adapters.files.pdf_text` is that process: a PDF on stdin, its JSON on stdout.
 """
 
 import json
 import logging
 import re
+import resource
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import date
 from io import BytesIO
-from typing import Any, BinaryIO
+from typing import Any
 
 from judge.errors import UnreadableDocument
 from judge.ports import PdfReader
@@ -39,7 +38,7 @@ BROKEN = "The PDF is broken"
 def pdf_reader(
     *, timeout_s: float = TIMEOUT_S, python: str = sys.executable
 ) -> Iterator[PdfReader]:
-    """A function that reads PDFs, one at a time, in one process, which starts with the first.
+    """A function that reads PDFs, one at a time, each in a process of its own.
 
     Leaving the block, from any thread, ends a reading at once, and any further one.
     """
@@ -52,22 +51,25 @@ def pdf_reader(
         nonlocal child
         if not is_open:
             raise UnreadableDocument("Reading was stopped.")
-        if child and child.poll() is not None:
-            _end(child)
-            child = None
-        if child is None:
-            # Our own module; the document is its stdin.
-            child = subprocess.Popen(  # noqa: S603
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-            )
-        return _ask(child, content, timeout_s)
+        # Our own module; the document is its stdin.
+        with subprocess.Popen(  # noqa: S603
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        ) as child:
+            try:
+                reply, _ = child.communicate(content, timeout=timeout_s)
+            except subprocess.TimeoutExpired:
+                told = f"The PDF took longer than {timeout_s:g} s to read."
+                raise UnreadableDocument(told) from None
+            finally:
+                child.kill()
+        return _parsed(reply)
 
     try:
         yield read
     finally:
         is_open = False
         if child:
-            _end(child)
+            child.kill()
 
 
 def pdf_text(content: bytes, *, timeout_s: float = TIMEOUT_S) -> PdfText:
@@ -76,56 +78,28 @@ def pdf_text(content: bytes, *, timeout_s: float = TIMEOUT_S) -> PdfText:
         return read(content)
 
 
-def _end(child: "subprocess.Popen[bytes]") -> None:
-    child.kill()
-    child.wait()
-    for stream in filter(None, (child.stdin, child.stdout)):
-        with suppress(OSError):  # What a dead reader did not take.
-            stream.close()
-
-
-def _ask(child: "subprocess.Popen[bytes]", content: bytes, timeout_s: float) -> PdfText:
-    """The text of the PDF in *content* as *child* reads it; raises UnreadableDocument."""
-    assert child.stdin
-    assert child.stdout
-    timer = threading.Timer(timeout_s, child.kill)
-    timer.start()
+def _parsed(reply: bytes) -> PdfText:
+    """The text in the JSON that the process wrote; raises UnreadableDocument."""
     try:
-        child.stdin.write(b"%d\n%b" % (len(content), content))
-        child.stdin.flush()
-        reply: dict[str, Any] = json.loads(child.stdout.readline())
-    except (ValueError, OSError):
-        child.kill()
-        if timer.finished.is_set():
-            told = f"The PDF took longer than {timeout_s:g} s to read."
-            raise UnreadableDocument(told) from None
+        told: dict[str, Any] = json.loads(reply)
+    except ValueError:
         raise UnreadableDocument(f"{BROKEN}: its reader gave up.") from None
-    finally:
-        timer.cancel()
-    if reason := reply.get("problem"):
+    if reason := told.get("problem"):
         raise UnreadableDocument(reason)
-    updated = reply["updated"]
-    return PdfText(
-        tuple(reply["pages"]),
-        reply["title"],
-        tuple(reply["damaged"]),
-        date.fromisoformat(updated) if updated else None,
-    )
+    updated = date.fromisoformat(told["updated"]) if told["updated"] else None
+    return PdfText(tuple(told["pages"]), told["title"], tuple(told["damaged"]), updated)
 
 
 def read_pdf(
     content: bytes, *, timeout_s: float, max_pages: int = MAX_PAGES, max_text: int = MAX_TEXT
 ) -> dict[str, Any]:
     """The JSON that the process writes: `pages`, `title`, `damaged`, `updated`; or `problem`."""
-    # Importing pypdf takes as long as reading a short file.
-    from pypdf.errors import PyPdfError  # noqa: PLC0415
-
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         text = _read(content, time.monotonic() + timeout_s, max_pages, max_text)
     except UnreadableDocument as error:
         return {"problem": str(error)}
-    except (PyPdfError, *_ERRORS) as error:
+    except Exception as error:  # noqa: BLE001 - of whatever type, where a PDF is broken
         return {"problem": f"{BROKEN} ({type(error).__name__})."}
     return {
         "pages": text.pages,
@@ -135,16 +109,8 @@ def read_pdf(
     }
 
 
-_ERRORS = (
-    ValueError, LookupError, TypeError, AttributeError, ArithmeticError, AssertionError,
-    RecursionError, MemoryError,
-)  # fmt: skip
-"""What pypdf raises for one damaged page or another."""
-
-
 def _read(content: bytes, deadline: float, max_pages: int, max_text: int) -> PdfText:
-    from pypdf import PdfReader  # noqa: PLC0415
-    from pypdf.errors import PyPdfError  # noqa: PLC0415
+    from pypdf import PdfReader  # noqa: PLC0415 - takes as long as reading a short file
 
     reader = PdfReader(BytesIO(content))
     if reader.is_encrypted and not reader.decrypt(""):
@@ -156,7 +122,7 @@ def _read(content: bytes, deadline: float, max_pages: int, max_text: int) -> Pdf
     for number in range(len(reader.pages)):
         try:
             pages.append(joined_words(_storable(reader.pages[number].extract_text())))
-        except (PyPdfError, *_ERRORS):
+        except Exception:  # noqa: BLE001 - see `read_pdf`
             damaged.append(number + 1)
             pages.append("")
         if sum(map(len, pages)) > max_text:
@@ -166,7 +132,8 @@ def _read(content: bytes, deadline: float, max_pages: int, max_text: int) -> Pdf
     if values := _form_values(reader):
         pages.append(values)
     if not any(page.strip() for page in pages):
-        raise UnreadableDocument(_no_text(damaged))
+        no_text = "The PDF holds no text, only pictures of it. Recognise the text first."
+        raise UnreadableDocument(f"{BROKEN}: no page could be read." if damaged else no_text)
     if is_glyph_codes(" ".join(pages)):
         raise UnreadableDocument("The PDF holds codes of its own for letters. Recognise its text.")
     title: object = reader.metadata.title if reader.metadata else None
@@ -182,20 +149,12 @@ def _updated(metadata: Any) -> date | None:
     return None
 
 
-def _no_text(damaged: list[int]) -> str:
-    if damaged:
-        return f"{BROKEN}: no page could be read."
-    return "The PDF holds no text, only pictures of it. Recognise the text first."
-
-
 def _form_values(reader: Any) -> str:
     """The values that were filled into the fields of a form, each as a line."""
-    from pypdf.errors import PyPdfError  # noqa: PLC0415
-
     try:
         fields = reader.get_fields() or {}
         values = {str(name): field.get("/V") for name, field in fields.items()}
-    except (PyPdfError, *_ERRORS):
+    except Exception:  # noqa: BLE001 - see `read_pdf`
         return ""
     return "\n".join(
         _storable(f"{name}: {value.removeprefix('/')}")
@@ -236,20 +195,11 @@ def _storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def main(source: BinaryIO, target: BinaryIO, timeout_s: float) -> None:
-    """Read PDFs from *source* until it ends, and write the JSON of each to *target*."""
-    while length := source.readline():
-        content = source.read(int(length))
-        target.write(json.dumps(read_pdf(content, timeout_s=timeout_s)).encode() + b"\n")
-        target.flush()
-
-
-def _limit_memory() -> None:
-    import resource  # noqa: PLC0415 - in that process only
-
+def main(timeout_s: float) -> None:
+    """Read the PDF on stdin, and write its JSON to stdout."""
     resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+    print(json.dumps(read_pdf(sys.stdin.buffer.read(), timeout_s=timeout_s)))  # noqa: T201
 
 
 if __name__ == "__main__":
-    _limit_memory()
-    main(sys.stdin.buffer, sys.stdout.buffer, float(sys.argv[1]))
+    main(float(sys.argv[1]))

@@ -34,12 +34,15 @@ def read_text_files(path: Path, included: Included) -> tuple[TextFile, ...]:
 def read_text_file(path: Path, *, max_bytes: int = MAX_BYTES) -> TextFile:
     """The UTF-8 text of the regular file at *path*, of at most *max_bytes*."""
     try:
-        content = read_whole(path, max_bytes)
+        content, problem = read_whole(path, max_bytes), ""
     except OSError as error:
-        raise _unreadable(path, error) from error
+        content, problem = b"", error.strerror or type(error).__name__
     if len(content) > max_bytes:
-        reason = f"It is over {MAX_BYTES // 1024 // 1024} MiB, with what it includes"
-        raise _unreadable(path, OSError(0, reason))
+        problem = f"It is over {MAX_BYTES // 1024 // 1024} MiB, with what it includes"
+    if problem:
+        raise ConfigurationError(
+            f"{path} cannot be read ({problem}). Set JUDGE_SOURCES to a readable file."
+        )
     try:
         # Some editors put a byte order mark before UTF-8.
         return TextFile(str(path), content.decode("utf-8-sig"))
@@ -75,19 +78,11 @@ def _included_paths(path: Path, includes: Iterable[Include]) -> tuple[Path, ...]
     return tuple(paths)
 
 
-def _unreadable(path: Path, error: Exception) -> ConfigurationError:
-    """The error that says that *path* cannot be read, and why."""
-    reason = getattr(error, "strerror", None) or str(error)
-    return ConfigurationError(
-        f"{path} cannot be read ({reason}). Set JUDGE_SOURCES to a readable file."
-    )
-
-
 NAME = "sources-last-good.json"
 
 
 class LastGood:
-    """Stores the texts of a file and those it includes in *folder*, with their digest."""
+    """Stores the texts of a file and those it includes in *folder*."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / NAME
@@ -95,24 +90,17 @@ class LastGood:
     def store(self, files: Sequence[TextFile]) -> None:
         """Replace the stored version, atomically; raises OSError."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        content = {"digest": files_digest(files), "files": [asdict(file) for file in files]}
-        write_whole(self._path, json.dumps(content).encode())
+        write_whole(self._path, json.dumps([asdict(file) for file in files]).encode())
 
     def read(self, path: Path) -> tuple[TextFile, ...]:
         """The stored version of the file at *path*; nothing when there is none or it is damaged."""
         with suppress(ConfigurationError, ValueError, TypeError, LookupError):
             # In JSON a character may take six bytes.
             content: Any = json.loads(read_text_file(self._path, max_bytes=6 * MAX_BYTES).text)
-            files = tuple(TextFile(file["name"], file["text"]) for file in content["files"])
-            if files[0].name == str(path) and content["digest"] == files_digest(files):
+            files = tuple(TextFile(**file) for file in content)
+            if files[0].name == str(path):
                 return files
         return ()
-
-
-def files_digest(files: Sequence[TextFile]) -> str:
-    """A digest of the names and texts of *files*."""
-    parts = json.dumps([[file.name, file.text] for file in files])
-    return hashlib.sha256(parts.encode()).hexdigest()
 
 
 CHECK_EVERY_S = 0.5
@@ -184,9 +172,10 @@ class WatchedFile(Generic[Value]):
                 value = self._parse(*files)
             except ConfigurationError:  # stored by another version of the program
                 raise error from None
-            self.problem = str(error)
-            self._journal.note("sources.rejected", problem=self.problem)
-            self._journal.note("sources.last_good_used", digest=files_digest(files))
+            self._reject(error)
+            texts = json.dumps([[file.name, file.text] for file in files])
+            digest = hashlib.sha256(texts.encode()).hexdigest()
+            self._journal.note("sources.last_good_used", digest=digest)
             return value
 
     def _refresh(self) -> None:
@@ -198,14 +187,17 @@ class WatchedFile(Generic[Value]):
                 return
             self._value = self._parsed(self._files)
         except ConfigurationError as error:
-            if str(error) != self.problem:
-                self._journal.note("sources.rejected", problem=str(error))
-            self.problem = str(error)
+            self._reject(error)
         else:
             self.problem = None
             self._journal.note("sources.reloaded")
         finally:
             self._is_refreshing = False
+
+    def _reject(self, error: ConfigurationError) -> None:
+        if str(error) != self.problem:
+            self._journal.note("sources.rejected", problem=str(error))
+        self.problem = str(error)
 
     def _parsed(self, files: tuple[TextFile, ...]) -> Value:
         """The value of *files*, which are kept as the last good ones."""

@@ -10,17 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from judge.adapters.models.failure import is_incomplete_json, is_runaway
-from judge.errors import ContentBlocked
-from judge.types.replies import FinishReason, ModelReply, Usage
-
-FINISHES: Final[Mapping[str, FinishReason]] = {
-    "length": "truncated",
-    **dict.fromkeys(("stop", "eos_token", "eos", "end", "end_turn"), "stop"),
-}
-"""Not all servers send `stop`: older ones of Hugging Face send `eos_token`, others `end`."""
-
-CONTENT_FILTER: Final = "content_filter"
+from judge.adapters.models.remote import Draft, is_incomplete_json
+from judge.types.replies import ModelReply, Usage
 
 DONE: Final = "[DONE]"
 """The last event of a stream."""
@@ -44,15 +35,11 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(slots=True)
-class ChatDraft:
-    """A reply as received so far; without streaming it comes as one part."""
+class ChatDraft(Draft):
+    """See `Draft`; the text is the reply without what stands around it, and only grows."""
 
-    is_ended: bool = False
     error: Any = None
     """The error of a server that failed in the middle of a stream."""
-    finish: str = ""
-    text: str = ""
-    """The reply without what stands around it; it only grows."""
     repairs: set[str] = field(default_factory=set)
     """What had to be taken off or found elsewhere: `thinking`, `reasoning`, `stop-token`."""
     _raw: str = ""
@@ -62,49 +49,37 @@ class ChatDraft:
     _searched: int = 0
     """How far tags were looked for."""
     _reasoning: str = ""
-    _refusal: str = ""
-    _version: str | None = None
-    _usage: Usage = field(default_factory=Usage)
 
-    @property
-    def is_cut_short(self) -> bool:
-        """Whether the stream ended before the reply was complete."""
-        return not self.is_ended and is_incomplete_json(self.text)
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether the reply has all that it needs, whatever still comes."""
-        return self.is_ended and (self.finish == "length" or not is_incomplete_json(self.text))
-
-    def add(self, data: str) -> bool:
-        """Add an event or a whole body; returns whether the text grew. Raises ValueError."""
-        if data == DONE:
-            self.is_ended = True
-            return False
-        completion = json.loads(data)
+    def read(self, part: str) -> None:
+        """Take what an event or a whole body says; raises ValueError."""
+        if part == DONE:
+            self.finish = self.finish or "STOP"
+            return
+        completion = json.loads(part)
         if not isinstance(completion, dict):
             raise ValueError("no completion")  # noqa: TRY004 - of a body, not of a program
-        self.error = completion.get("error")
-        self._version = _string(completion.get("model")) or self._version
+        if error := completion.get("error"):
+            self.error, self.finish = error, "ERROR"
+            return
+        self.version = _string(completion.get("model")) or self.version
         if isinstance(completion.get("usage"), dict):
-            self._usage = _usage(completion["usage"])
+            self.usage = _usage(completion["usage"])
         choices = completion.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
-        return self._add_choice(choice) if isinstance(choice, dict) else False
-
-    def _add_choice(self, choice: Mapping[str, Any]) -> bool:
+        if not isinstance(choice, dict):
+            return
         delta, message = choice.get("delta"), choice.get("message")
         if isinstance(delta, dict):
             self._append(delta)
         if isinstance(message, dict) and not self._raw:  # else the last event repeats the whole
             self._append(message)
-        self.finish = _string(choice.get("finish_reason")).lower() or self.finish
-        self.is_ended = bool(self.finish)
-        before = self.text
+        self.finish = _string(choice.get("finish_reason")).upper() or self.finish
         self.text = self._without_thinking()
-        if is_runaway(self.text):
-            self.finish, self.is_ended = "length", True
-        return self.text != before
+
+    def reply(self, model: str) -> ModelReply:
+        """The finished reply; raises ContentBlocked."""
+        self.text = self._final_text()
+        return Draft.reply(self, model)
 
     def _append(self, message: Mapping[str, Any]) -> None:
         content = message.get("content")
@@ -114,38 +89,24 @@ class ChatDraft:
         self._raw += _string(content)
         told = message.get("reasoning_content") or message.get("reasoning")
         self._reasoning += _string(told)
-        self._refusal += _string(message.get("refusal"))
+        if _string(message.get("refusal")):
+            self.blocked = "REFUSAL"
 
     def _without_thinking(self) -> str:
         """The reply in what came so far; empty until it has begun."""
-        if not self._is_begun:
-            self._find_begin()
+        while not self._is_begun:
+            self._is_begun = _BEGINS.match(self._raw, self._begin) is not None
+            start = max(self._begin, self._searched - _LONGEST_TAG)
+            tag = None if self._is_begun else _ANSWER.search(self._raw, start)
+            if tag is None:
+                break
+            self._begin = tag.end()
+            self.repairs.add("thinking")
+        self._searched = len(self._raw)
         if not self._is_begun:
             return ""
         text = _without_stop_tokens(self._raw[self._begin :].lstrip())
         return _joined(text) if _SURROGATE.search(text) else text
-
-    def _find_begin(self) -> None:
-        self._is_begun = _BEGINS.match(self._raw, self._begin) is not None
-        if self._is_begun:
-            return
-        start = max(self._begin, self._searched - _LONGEST_TAG)
-        for tag in _ANSWER.finditer(self._raw, start):
-            self._begin = tag.end()
-            self.repairs.add("thinking")
-        self._searched = len(self._raw)
-        self._is_begun = _BEGINS.match(self._raw, self._begin) is not None
-
-    def reply(self, model: str) -> ModelReply:
-        """The finished reply; raises ContentBlocked."""
-        if self._refusal or self.finish == CONTENT_FILTER:
-            reason = "REFUSAL" if self._refusal else "CONTENT_FILTER"
-            raise ContentBlocked(reason, tokens=self._usage.total)
-        text = self._final_text()
-        finish = FINISHES.get(self.finish or "stop", "other")
-        if finish == "stop" and not text.strip():
-            finish = "empty"
-        return ModelReply(text, model, finish, self._usage, self._version)
 
     def _final_text(self) -> str:
         """The text, or where that is no JSON, what a later tag or the reasoning field has."""
@@ -184,16 +145,14 @@ def _string(value: object) -> str:
 
 def _usage(told: Mapping[str, Any]) -> Usage:
     """As we count: thinking tokens besides output tokens, not among them."""
-    thinking = _detail(told, "completion_tokens_details", "reasoning_tokens")
-    cached = _detail(told, "prompt_tokens_details", "cached_tokens")
-    output = _count(told.get("completion_tokens"))
-    return Usage.reported(_count(told.get("prompt_tokens")), output - thinking, thinking, cached)
+    thinking = _count(told, "completion_tokens_details", "reasoning_tokens")
+    cached = _count(told, "prompt_tokens_details", "cached_tokens")
+    output = _count(told, "completion_tokens")
+    return Usage.reported(_count(told, "prompt_tokens"), output - thinking, thinking, cached)
 
 
-def _detail(told: Mapping[str, Any], group: str, name: str) -> int:
-    details = told.get(group)
-    return _count(details.get(name)) if isinstance(details, dict) else 0
-
-
-def _count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+def _count(told: Any, *path: str) -> int:
+    """The number at *path*; 0 where there is none."""
+    for name in path:
+        told = told.get(name) if isinstance(told, dict) else None
+    return told if isinstance(told, int) else 0

@@ -9,7 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import cycle, islice
+from itertools import cycle, islice, zip_longest
 from typing import Final
 
 from judge.ports import OnText, ignore_text
@@ -150,16 +150,21 @@ def _cut(text: str, max_chars: int) -> str:
 
 def _reply(prompt: Prompt, quotes: Sequence[Quote]) -> dict[str, object]:
     """The JSON of a reply: two quotes in the summary, the next ones for the personas."""
-    summary, personas = quotes[:2], prompt.personas
-    others = list(islice(cycle(quotes[2:] or quotes), len(personas))) if quotes else []
+    summary = quotes[:2]
+    others = [*islice(cycle(quotes[2:] or quotes), len(prompt.personas))]
     used: dict[int, set[int]] = {}
     for quote in [*summary, *others]:
         used.setdefault(quote.reference.number, set()).add(quote.sentence)
     return {
         "paraphrase": PARAPHRASE,
         "personas": [
-            _persona(persona.name, others[at] if others else None)
-            for at, persona in enumerate(personas)
+            {
+                "name": persona.name,
+                "verdict": None,
+                "rationale": f"{LEAD} {quote.cited}" if quote else NO_VIEW,
+                "key_points": [*POINTS, _read_on(quote.reference) if quote else NO_PAGE],
+            }
+            for persona, quote in zip_longest(prompt.personas, others)
         ],
         "summary": " ".join([SUMMARY if quotes else NOTHING, *(quote.cited for quote in summary)]),
         "references_help": bool(quotes),
@@ -167,15 +172,6 @@ def _reply(prompt: Prompt, quotes: Sequence[Quote]) -> dict[str, object]:
     }
 
 
-def _persona(name: str, quote: Quote | None) -> dict[str, object]:
-    return {
-        "name": name,
-        "verdict": None,
-        "rationale": f"{LEAD} {quote.cited}" if quote else NO_VIEW,
-        "key_points": [*POINTS, _read_on(quote) if quote else NO_PAGE],
-    }
-
-
-def _read_on(quote: Quote) -> str:
-    title = in_parentheses(fold_space(quote.reference.title)).rstrip(".")
-    return READ_ON.format(_cut(title, MAX_TITLE_CHARS) or f"reference {quote.reference.number}")
+def _read_on(reference: Reference) -> str:
+    title = in_parentheses(fold_space(reference.title)).rstrip(".")
+    return READ_ON.format(_cut(title, MAX_TITLE_CHARS) or f"reference {reference.number}")

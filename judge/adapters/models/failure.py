@@ -2,22 +2,15 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import Any, Final
-
-from pydantic_core import from_json
+from typing import Final
 
 MAX_RETRY_AFTER_S: Final = 3600.0
 """The longest wait that callers are told, whatever a server asks for."""
-
-MAX_REPLY_CHARS: Final = 12_000
-"""Far above a reply at its limits; what is longer repeats itself without end."""
-
-_RUNAWAY: Final = re.compile(r"(?:\s{400}|\d{100})\Z")
-"""Seen of models whose grammar lets them: white space or digits until the output limit."""
 
 _LASTING: Final = re.compile(
     r"limit: 0\b|spend|billing|credit|insufficient_quota|per ?day", re.IGNORECASE
@@ -47,11 +40,9 @@ _REASONS: Final[Mapping[str, str]] = {
 }
 """What the operator can do about a reason in google.rpc.ErrorInfo."""
 
-
-_REFUSED: Final = "the key was refused: check GEMINI_API_KEY"
 _STATUS_HINTS: Final[Mapping[int, str]] = {
-    HTTPStatus.UNAUTHORIZED: _REFUSED,
-    HTTPStatus.FORBIDDEN: _REFUSED,
+    HTTPStatus.UNAUTHORIZED: _REASONS["API_KEY_INVALID"],
+    HTTPStatus.FORBIDDEN: _REASONS["API_KEY_INVALID"],
     HTTPStatus.NOT_FOUND: "JUDGE_MODEL names no model of this service, or one that was retired: "
     f"name another, such as {CURRENT_MODEL}",
 }
@@ -75,35 +66,16 @@ class ModelFailure:
     """Whether the service refused how long the model is to think."""
 
 
-def is_incomplete_json(text: str) -> bool:
-    """Whether *text* is not valid JSON: a stream that ended without a finish reason was cut.
-
-    Some servers and proxies leave out the finish reason.
-    """
-    try:
-        from_json(text)
-    except ValueError:
-        return True
-    return False
-
-
-def is_runaway(text: str) -> bool:
-    """Whether *text*, as written so far, is no reply that will end."""
-    return len(text) > MAX_REPLY_CHARS or _RUNAWAY.search(text[-400:]) is not None
-
-
-def failure_of_status(
-    status: int, hint: str, retry_after: Sequence[str] = (), now_s: float = 0.0
-) -> ModelFailure:
+def failure_of_status(status: int, hint: str, *retry_after: str) -> ModelFailure:
     """The failure for an HTTP *status* other than 200; *hint* is for one that no retry can mend.
 
-    *retry_after* holds the waits that the server asks for, as seconds or as dates, of which the
-    first that can be parsed counts. *now_s* is the current Unix time, for dates.
+    *retry_after* are the waits that the server asks for, as seconds or as dates, of which the first
+    that can be parsed counts.
     """
     is_transient = status in {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS}
     if is_transient or not 300 <= status < 500:
-        parsed = (_seconds(wait.strip(), now_s) for wait in retry_after)
-        wait_s = next((seconds for seconds in parsed if seconds is not None), None)
+        waits = (_seconds(wait.strip()) for wait in retry_after)
+        wait_s = next((seconds for seconds in waits if seconds is not None), None)
         return ModelFailure("status", status, retry_after_s=wait_s)
     return ModelFailure("refused", status, may_retry=False, hint=hint)
 
@@ -124,7 +96,7 @@ def quota_failure(status: int, error: object) -> ModelFailure | None:
     return None
 
 
-def google_failure(status: int, error: object, retry_after: str, now_s: float) -> ModelFailure:
+def google_failure(status: int, error: object, retry_after: str) -> ModelFailure:
     """The failure for a *status* of Google's services other than 200; *error* is its error JSON.
 
     The wait before a retry is in Retry-After, else in google.rpc.RetryInfo. A status outside 400
@@ -134,36 +106,25 @@ def google_failure(status: int, error: object, retry_after: str, now_s: float) -
         status = HTTPStatus.INTERNAL_SERVER_ERROR
     if failure := quota_failure(status, error):
         return failure
-    details = list(_details(error))
-    message = json.dumps(error).lower()
-    if status == HTTPStatus.BAD_REQUEST and "thinking" in message:
+    text = json.dumps(error)
+    if status == HTTPStatus.BAD_REQUEST and "thinking" in text.lower():
         hint = "the model does not take this JUDGE_THINKING"
         return ModelFailure("refused", status, False, hint=hint, concerns_thinking=True)
-    delays = [str(detail["retryDelay"]) for detail in details if "retryDelay" in detail]
-    hint = _google_hint(status, {str(detail.get("reason")) for detail in details}, message)
-    return failure_of_status(status, hint, [retry_after, *delays], now_s)
+    delays = re.findall(r'"retryDelay": "([^"]*)"', text)
+    return failure_of_status(status, _google_hint(status, text), retry_after, *delays)
 
 
-def _details(error: object) -> Iterator[Mapping[str, Any]]:
-    """The `details` of a google.rpc.Status; none if *error* is anything else."""
-    inner = error.get("error", error) if isinstance(error, Mapping) else None
-    details = inner.get("details") if isinstance(inner, Mapping) else None
-    for detail in details if isinstance(details, list) else ():
-        if isinstance(detail, Mapping):
-            yield detail
-
-
-def _google_hint(status: int, reasons: set[str], message: str) -> str:
-    named = next((hint for reason, hint in _REASONS.items() if reason in reasons), "")
-    if not named and "leaked" in message:
-        named = "Google has blocked the key because it was leaked: make a new one"
-    if not named and "location" in message and "failed_precondition" in message:
-        named = (
+def _google_hint(status: int, error: str) -> str:
+    for reason, hint in _REASONS.items():
+        if f'"reason": "{reason}"' in error:
+            return hint
+    if "leaked" in error:
+        return "Google has blocked the key because it was leaked: make a new one"
+    if "location" in error and "FAILED_PRECONDITION" in error:
+        return (
             "Google does not serve this location without billing: switch on billing for the key's "
             "project, or run where the free tier is offered"
         )
-    if named:
-        return named
     if 300 <= status < 400:
         return "JUDGE_GEMINI_BASE_URL leads to a redirect, which is not followed with a key"
     return _STATUS_HINTS.get(
@@ -172,10 +133,11 @@ def _google_hint(status: int, reasons: set[str], message: str) -> str:
     )
 
 
-def _seconds(wait: str, now_s: float) -> float | None:
+def _seconds(wait: str) -> float | None:
     if seconds := re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)s?", wait, re.ASCII):
         return min(float(seconds[1]), MAX_RETRY_AFTER_S)
     try:
-        return min(max(parsedate_to_datetime(wait).timestamp() - now_s, 0.0), MAX_RETRY_AFTER_S)
+        wait_s = parsedate_to_datetime(wait).timestamp() - time.time()
     except (ValueError, OverflowError):
         return None
+    return min(max(wait_s, 0.0), MAX_RETRY_AFTER_S)

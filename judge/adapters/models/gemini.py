@@ -6,25 +6,18 @@ deadline and retries. Facts about the service: https://ai.google.dev/gemini-api/
 
 import asyncio
 import re
-import time
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http import HTTPStatus
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from judge.adapters.models.failure import (
-    ModelFailure,
-    google_failure,
-    is_incomplete_json,
-    is_runaway,
-)
-from judge.adapters.models.remote import END_S
-from judge.errors import ContentBlocked
+from judge.adapters.models.failure import ModelFailure, google_failure
+from judge.adapters.models.remote import Draft, follow, in_each_object
 from judge.ports import Journal, OnText, ignore_text
-from judge.types.replies import FinishReason, ModelReply, Prompt, Thinking, Usage
+from judge.types.replies import ModelReply, Prompt, Thinking, Usage
 
 if TYPE_CHECKING:
     from google.genai import Client
@@ -39,20 +32,6 @@ NO_STREAM: Final = frozenset(
     {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED}
 )
 """What a proxy without streaming answers: a plain call is made instead."""
-
-BLOCKING: Final = frozenset(
-    {"SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII", "ESCALATION", "MODEL_ARMOR"}
-)
-"""Finish reasons of a safety filter, after which the model is not asked again."""
-
-FINISHES: Final[Mapping[str, FinishReason]] = {
-    "": "stop",  # some proxies leave it out; the checks notice a truncated text
-    "FINISH_REASON_UNSPECIFIED": "stop",
-    "STOP": "stop",
-    "MAX_TOKENS": "truncated",
-    "CONTINUATION": "truncated",
-    "RECITATION": "recitation",
-}
 
 BUDGETS: Final[Mapping[Thinking, int]] = {
     "off": 0,
@@ -143,59 +122,65 @@ class GeminiService:
     async def ask(
         self, prompt: Prompt, *, doubles_limit: bool, on_text: OnText
     ) -> ModelReply | ModelFailure:
-        """See `ModelService.ask`; streams when there is an *on_text*."""
-        client = await self._open()
-        if isinstance(client, ModelFailure):
-            return client
+        """See `ModelService.ask`; streams when there is an *on_text*.
+
+        The thinking is left out once the service has refused it.
+        """
+        if failure := await self.warm():
+            return failure
         max_tokens = MAX_OUTPUT_TOKENS * (2 if doubles_limit else 1)
-        if on_text is not ignore_text:
-            outcome = await self._call(client, prompt, max_tokens, on_text)
+        listener = None if on_text is ignore_text else on_text
+        while True:
+            outcome = await self._call(prompt, max_tokens, listener)
             if not isinstance(outcome, ModelFailure):
                 return outcome
-            # The SDK cannot read the comments and names that proxies put into streams.
-            if outcome.reason == "not-json":
-                self._journal.note("model.retried", reason="not-json", status=0, wait_s=0.0)
-            elif outcome.status not in NO_STREAM:
+            if self._thinking and outcome.concerns_thinking:
+                self._thinking = {}
+                self._journal.note("model.thinking_refused", model=self.name)
+            elif listener and (outcome.reason == "not-json" or outcome.status in NO_STREAM):
+                # The SDK cannot read the comments and names that proxies put into streams.
+                if outcome.reason == "not-json":
+                    self._journal.note("model.retried", reason="not-json", status=0, wait_s=0.0)
+                listener = None
+            else:
                 return outcome
-        return await self._call(client, prompt, max_tokens, None)
 
     async def warm(self) -> ModelFailure | None:
         """Import the SDK and open the client, if that isn't done."""
-        client = await self._open()
-        return client if isinstance(client, ModelFailure) else None
+        try:
+            await self._client.open()
+        except Exception as error:  # noqa: BLE001 - certificates, a broken install
+            hint = (
+                "google-genai could not be started: check its installation, SSL_CERT_FILE and the "
+                "proxy variables"
+            )
+            return ModelFailure(f"client:{type(error).__name__}", may_retry=False, hint=hint)
+        return None
 
     async def _call(
-        self, client: "Client", prompt: Prompt, max_tokens: int, on_text: OnText | None
-    ) -> ModelReply | ModelFailure:
-        """The outcome of one call; the thinking is left out once the service has refused it."""
-        outcome = await self._try(client, prompt, max_tokens, on_text)
-        if self._thinking and isinstance(outcome, ModelFailure) and outcome.concerns_thinking:
-            self._thinking = {}
-            self._journal.note("model.thinking_refused", model=self.name)
-            outcome = await self._try(client, prompt, max_tokens, on_text)
-        return outcome
-
-    async def _try(
-        self, client: "Client", prompt: Prompt, max_tokens: int, on_text: OnText | None
+        self, prompt: Prompt, max_tokens: int, on_text: OnText | None
     ) -> ModelReply | ModelFailure:
         draft = GeminiDraft()
-        config = self._config(prompt, max_tokens)
-        models, model = client.aio.models, self.name
+        asked = {
+            "model": self.name,
+            "contents": prompt.text,
+            "config": self._config(prompt, max_tokens),
+        }
         try:
+            models = (await self._client.open()).aio.models
             if on_text is None:
-                draft.add(
-                    await models.generate_content(model=model, contents=prompt.text, config=config)
-                )
+                draft.add(await models.generate_content(**asked))
             else:
-                chunks = await models.generate_content_stream(
-                    model=model, contents=prompt.text, config=config
-                )
-                await _read(chunks, draft, on_text)
+                chunks: Any = await models.generate_content_stream(**asked)
+                await follow(chunks, draft, on_text)
         except Exception as error:  # noqa: BLE001 - the SDK lets its transports' errors through
             return _failure(error)
-        if on_text is not None and draft.is_cut_short:
+        if on_text is not None and draft.is_cut_short and (draft.text or not draft.has_parts):
             return ModelFailure("cut-short")
-        return draft.outcome(self.name)
+        if draft.finish == ACCOUNT_LIMITED:
+            hint = "Google has limited this account: look at its notices in AI Studio"
+            return ModelFailure("refused", may_retry=False, hint=hint)
+        return draft.reply(self.name)
 
     def _config(self, prompt: Prompt, max_tokens: int) -> Any:
         from google.genai import types  # noqa: PLC0415 - takes a second
@@ -209,16 +194,6 @@ class GeminiService:
             thinking_config=types.ThinkingConfig(**self._thinking) if self._thinking else None,
             store=False,  # else Google keeps every dispute for up to 55 days
         )
-
-    async def _open(self) -> "Client | ModelFailure":
-        try:
-            return await self._client.open()
-        except Exception as error:  # noqa: BLE001 - certificates, a broken install
-            hint = (
-                "google-genai could not be started: check its installation, SSL_CERT_FILE and the "
-                "proxy variables"
-            )
-            return ModelFailure(f"client:{type(error).__name__}", may_retry=False, hint=hint)
 
 
 async def check_model(
@@ -241,87 +216,36 @@ def _failure(error: Exception) -> ModelFailure:
 
     if isinstance(error, APIError):
         headers: Mapping[str, str] = getattr(error.response, "headers", None) or {}
-        wait = headers.get("Retry-After", "")
-        return google_failure(error.code, error.details, wait, time.time())
+        return google_failure(error.code, error.details, headers.get("Retry-After", ""))
     if isinstance(error, ValueError):  # not JSON, or not a response
         return ModelFailure("not-json")
     return ModelFailure(f"transport:{type(error).__name__}")
 
 
 @dataclass(slots=True)
-class GeminiDraft:
-    """A reply as received so far; without streaming it comes as one part."""
+class GeminiDraft(Draft):
+    """See `Draft`; each part tells the usage so far."""
 
-    text: str = ""
-    _block: str = ""
-    _finish: str = ""
-    _version: str | None = None
-    _usage: Usage = field(default_factory=Usage)
-    _parts: int = 0
+    has_parts: bool = False
 
-    def add(self, response: "GenerateContentResponse") -> bool:
-        """Add a whole reply or a part of a stream; returns whether the text grew."""
-        before = len(self.text)
-        self._parts += 1
-        feedback = response.prompt_feedback
-        self._block = _name(feedback and feedback.block_reason) or self._block
-        self._version = response.model_version or self._version
-        if told := response.usage_metadata:  # each is a running total
-            self._usage = Usage.reported(
+    def read(self, part: "GenerateContentResponse") -> None:
+        """Take what *part* says."""
+        self.has_parts = True
+        feedback = part.prompt_feedback
+        self.blocked = _name(feedback and feedback.block_reason) or self.blocked
+        self.version = part.model_version or self.version
+        if told := part.usage_metadata:
+            self.usage = Usage.reported(
                 told.prompt_token_count,
                 told.candidates_token_count,
                 told.thoughts_token_count,
                 told.cached_content_token_count,
             )
-        if response.candidates:
-            candidate = response.candidates[0]
-            parts = (candidate.content and candidate.content.parts) or ()
-            self.text += "".join(part.text or "" for part in parts if not part.thought)
-            self._finish = _name(candidate.finish_reason) or self._finish
-        if is_runaway(self.text):
-            self._finish = "MAX_TOKENS"
-        return len(self.text) > before
-
-    @property
-    def is_cut_short(self) -> bool:
-        """Whether the stream ended before the reply was complete."""
-        if self._block or self._finish or (self._parts and not self.text):
-            return False
-        return is_incomplete_json(self.text)
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether nothing more will come; some send the finish reason STOP with each part."""
-        if self._block:
-            return True
-        is_stop = FINISHES.get(self._finish) == "stop"
-        return bool(self._finish) and not (is_stop and is_incomplete_json(self.text))
-
-    def outcome(self, model: str) -> ModelReply | ModelFailure:
-        """The finished reply, or the failure of a limited account; raises ContentBlocked."""
-        if self._block or self._finish in BLOCKING:
-            raise ContentBlocked(self._block or self._finish, tokens=self._usage.total)
-        if self._finish == ACCOUNT_LIMITED:
-            hint = "Google has limited this account: look at its notices in AI Studio"
-            return ModelFailure("refused", may_retry=False, hint=hint)
-        finish = FINISHES.get(self._finish, "other")
-        if finish == "stop" and not self.text:
-            finish = "empty"
-        return ModelReply(self.text, model, finish, self._usage, self._version)
-
-
-async def _read(chunks: Any, draft: GeminiDraft, on_text: OnText) -> None:
-    """Add all of *chunks* to *draft*; once that is complete, only for END_S more."""
-    try:
-        async with asyncio.timeout(None) as end:
-            async for chunk in chunks:
-                if draft.add(chunk):
-                    on_text(draft.text)
-                if end.when() is None and draft.is_complete:
-                    end.reschedule(asyncio.get_running_loop().time() + END_S)
-    except Exception:
-        if not draft.is_complete:  # else only the end of the stream was lost
-            raise
+        if part.candidates:
+            candidate = part.candidates[0]
+            pieces = (candidate.content and candidate.content.parts) or ()
+            self.text += "".join(piece.text or "" for piece in pieces if not piece.thought)
+            self.finish = _name(candidate.finish_reason) or self.finish
 
 
 def thinking_config(model: str, thinking: Thinking) -> dict[str, Any]:
@@ -344,12 +268,10 @@ def thinking_config(model: str, thinking: Thinking) -> dict[str, Any]:
 
 def _in_order(schema: Any) -> Any:
     """*schema* with the order of the members of each object, to which the service keeps."""
-    if isinstance(schema, Mapping):
-        inner = {key: _in_order(value) for key, value in schema.items()}
-        names = list(schema.get("properties") or ())
-        is_object = schema.get("type") == "object" and names
-        return inner | ({"propertyOrdering": names} if is_object else {})
-    return [_in_order(item) for item in schema] if isinstance(schema, list) else schema
+    return in_each_object(
+        schema,
+        lambda one: {"propertyOrdering": [*one["properties"]]} if "properties" in one else {},
+    )
 
 
 def _name(value: Any) -> str:

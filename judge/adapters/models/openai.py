@@ -5,12 +5,9 @@ different fields: after a refusal the next form is tried, and the one that worke
 """
 
 import asyncio
-import ipaddress
 import json
 import re
-import time
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing
 from dataclasses import asdict, dataclass, field, replace
 from http import HTTPStatus
 from typing import Any, Final, Literal
@@ -18,9 +15,9 @@ from urllib.parse import urlsplit, urlunsplit
 
 import httpx
 
-from judge.adapters.models.chat_reply import CONTENT_FILTER, ChatDraft
+from judge.adapters.models.chat_reply import ChatDraft
 from judge.adapters.models.failure import ModelFailure, failure_of_status, quota_failure
-from judge.adapters.models.remote import END_S
+from judge.adapters.models.remote import follow, in_each_object
 from judge.errors import ConfigurationError, ModelUnavailable
 from judge.ports import Journal, OnText
 from judge.types.replies import ModelReply, Prompt, Thinking
@@ -66,29 +63,29 @@ class RequestForm:
     says_effort: bool = True
 
     def after_refusal(self, status: int, message: str) -> "RequestForm | None":
-        """The next form to try after a refusal with *message*; None when there is none."""
+        """The next form to try after a refusal with *message*; None when there is none.
+
+        First without what the message complains of, then with a weaker format of the reply.
+        """
         if status in {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}:
-            if changed := self._named_in(message.lower()):
-                return changed
+            told = message.lower()
+            cap = _CAP.search(told) if "tokens" in told else None
+            max_tokens = int(cap[1] or cap[2]) if cap else 0
+            changes: tuple[tuple[bool, dict[str, Any]], ...] = (
+                ("max_completion_tokens" in told, {"limit_field": "max_completion_tokens"}),
+                (0 < max_tokens < self.max_tokens, {"max_tokens": max_tokens}),
+                ("stream_options" in told, {"includes_usage": False}),
+                ("reasoning" in told, {"says_effort": False}),
+                ("system" in told and "role" in told, {"has_system_role": False}),
+                ("stream" in told, {"streams": False}),
+            )
+            for is_named, change in changes:
+                if is_named and (form := replace(self, **change)) != self:
+                    return form
         elif not (_NO_ROUTE in message or (status >= 500 and _SCHEMA.search(message))):
             return None
         weaker = FORMATS[FORMATS.index(self.response_format) + 1 :]
         return replace(self, response_format=weaker[0]) if weaker else None
-
-    def _named_in(self, message: str) -> "RequestForm | None":
-        """The form without what *message* complains of; None if it names nothing of ours."""
-        cap = _CAP.search(message) if "tokens" in message else None
-        max_tokens = int(cap[1] or cap[2]) if cap else 0
-        changes: tuple[tuple[bool, dict[str, Any]], ...] = (
-            ("max_completion_tokens" in message, {"limit_field": "max_completion_tokens"}),
-            (0 < max_tokens < self.max_tokens, {"max_tokens": max_tokens}),
-            ("stream_options" in message, {"includes_usage": False}),
-            ("reasoning" in message, {"says_effort": False}),
-            ("system" in message and "role" in message, {"has_system_role": False}),
-            ("stream" in message, {"streams": False}),
-        )
-        forms = (replace(self, **change) for is_named, change in changes if is_named)
-        return next((form for form in forms if form != self), None)
 
 
 @dataclass(slots=True)
@@ -115,11 +112,12 @@ class OpenaiService:
         self, prompt: Prompt, *, doubles_limit: bool, on_text: OnText
     ) -> ModelReply | ModelFailure:
         """See `ModelService.ask`; remembers the form that the server supports."""
-        form, first_failure = self._form, None
-        while True:
+        form: RequestForm | None = self._form
+        failures: list[ModelFailure] = []
+        while form:
             body = self._body(form, prompt, factor=2 if doubles_limit else 1)
-            outcome, message = await self._post(body, on_text)
-            if not isinstance(outcome, ModelFailure):
+            outcome, told = await self._post(body, on_text)
+            if isinstance(outcome, ChatDraft):
                 if form != self._form:
                     self.journal.note("model.form", **asdict(form))
                 self._form = form
@@ -127,13 +125,9 @@ class OpenaiService:
                 if outcome.repairs:
                     self.journal.note("model.repaired", repairs=" ".join(sorted(outcome.repairs)))
                 return reply
-            first_failure = first_failure or outcome
-            next_form = None
-            if outcome.reason != "quota":
-                next_form = form.after_refusal(outcome.status, message)
-            if next_form is None:
-                return first_failure
-            form = next_form
+            failures.append(outcome)
+            form = None if outcome.reason == "quota" else form.after_refusal(outcome.status, told)
+        return failures[0]
 
     async def warm(self) -> ModelFailure | None:
         """Does nothing: the first call connects, and a local server loads the model then."""
@@ -177,15 +171,15 @@ class OpenaiService:
         try:
             async with self.client.stream("POST", address, json=body, headers=headers) as response:
                 if not response.is_success:
-                    return _refused(response, await _read_body(response))
-                await _read(response, draft, on_text)
+                    told = "".join([data async for data in _events(response)])
+                    return _refused(response, told)
+                await follow(_events(response), draft, on_text)
         except httpx.ConnectError:
             return ModelFailure("transport:ConnectError", hint=NO_SERVER), ""
         except ValueError:  # not JSON, or not a completion
             return ModelFailure("not-json", hint=CHECK_SETTINGS), ""
         except Exception as error:  # noqa: BLE001 - httpx's, or a key that no header can hold
-            if not draft.is_ended:  # else only the end of the stream was lost
-                return ModelFailure(f"transport:{type(error).__name__}"), ""
+            return ModelFailure(f"transport:{type(error).__name__}"), ""
         if draft.error:
             return _event_failure(draft.error), ""
         return (ModelFailure("cut-short") if draft.is_cut_short else draft), ""
@@ -200,7 +194,8 @@ def open_client(base_url: str) -> httpx.AsyncClient:
         return httpx.AsyncClient(
             timeout=None,  # noqa: S113 - the deadline is the caller's
             limits=httpx.Limits(max_connections=None),
-            trust_env=not _is_loopback(base_url),  # no proxy leads to this machine
+            # No proxy leads to this machine.
+            trust_env=urlsplit(base_url).hostname not in {"localhost", "127.0.0.1", "::1"},
         )
     except (OSError, ImportError, ValueError, httpx.InvalidURL) as error:  # httpx may lack SOCKS
         raise ConfigurationError(
@@ -238,39 +233,19 @@ async def served_models(base_url: str, api_key: str, *, timeout_s: float) -> tup
     raise ModelUnavailable(f"The server does not list its models ({reason}).")
 
 
-async def _read(response: httpx.Response, draft: ChatDraft, on_text: OnText) -> None:
-    """Add all of *response* to *draft*; once that is complete, only for END_S more."""
-    try:
-        async with asyncio.timeout(None) as end, aclosing(_events(response)) as events:
-            async for data in events:
-                if draft.add(data):
-                    on_text(draft.text)
-                if draft.error or draft.finish == "length":
-                    break
-                if end.when() is None and draft.is_complete:
-                    end.reschedule(asyncio.get_running_loop().time() + END_S)
-    except TimeoutError:
-        if not draft.is_complete:
-            raise
-
-
 async def _events(response: httpx.Response) -> AsyncGenerator[str, None]:
     """The data of each event; the whole body if it is no stream, whatever its type says."""
-    pending, size, is_stream = b"", 0, None
+    pending, size, is_stream = b"", 0, False
     async for chunk in response.aiter_bytes():
         size += len(chunk)
         if size > MAX_BODY_BYTES:
             raise ValueError("too long for a reply")
-        pending += chunk
-        if is_stream is None and (begin := pending.lstrip()):
-            is_stream = begin.startswith((b"data:", b"event:", b"id:", b"retry:", b":"))
+        pending = pending + chunk if is_stream else (pending + chunk).lstrip()
+        is_stream = is_stream or pending.startswith((b"data:", b"event:", b"id:", b"retry:", b":"))
         if is_stream:
             *lines, pending = pending.split(b"\n")
-            for line in lines:
-                if data := _data(line):
-                    yield data
-    if is_stream is None:
-        raise ValueError("an empty body")
+            for data in filter(None, map(_data, lines)):
+                yield data
     if rest := (_data(pending) if is_stream else pending.decode(errors="replace")):
         yield rest
 
@@ -278,16 +253,6 @@ async def _events(response: httpx.Response) -> AsyncGenerator[str, None]:
 def _data(line: bytes) -> str:
     """The data of a line of a stream; empty for comments, names and ends of events."""
     return line[5:].decode(errors="replace").strip() if line.startswith(b"data:") else ""
-
-
-async def _read_body(response: httpx.Response) -> str:
-    """The body of a refusal, cut after MAX_BODY_BYTES."""
-    body = b""
-    async for chunk in response.aiter_bytes():
-        body += chunk
-        if len(body) > MAX_BODY_BYTES:
-            break
-    return body[:MAX_BODY_BYTES].decode(errors="replace")
 
 
 def _refused(response: httpx.Response, body: str) -> tuple[ChatDraft | ModelFailure, str]:
@@ -298,16 +263,14 @@ def _refused(response: httpx.Response, body: str) -> tuple[ChatDraft | ModelFail
     if isinstance(error, list) and error:  # Google's compatible endpoint wraps it
         error = error[0]
     inner = error.get("error") if isinstance(error, dict) else None
-    if isinstance(inner, dict) and inner.get("code") == CONTENT_FILTER:
-        return ChatDraft(finish=CONTENT_FILTER), ""
-    retry_after = response.headers.get("Retry-After", "")
-    return _failure(response.status_code, error, retry_after), body
+    if isinstance(inner, dict) and inner.get("code") == "content_filter":
+        return ChatDraft(blocked="CONTENT_FILTER"), ""
+    return _failure(response.status_code, error, response.headers.get("Retry-After", "")), body
 
 
 def _failure(status: int, error: object, retry_after: str = "") -> ModelFailure:
-    return quota_failure(status, error) or failure_of_status(
-        status, _hint(status, error), [retry_after], time.time()
-    )
+    hint = _hint(status, error)
+    return quota_failure(status, error) or failure_of_status(status, hint, retry_after)
 
 
 def _event_failure(error: object) -> ModelFailure:
@@ -344,21 +307,7 @@ def _response_format(form: ResponseFormat, schema: Mapping[str, object]) -> dict
         return {}
     if form == "json_object":
         return {"response_format": {"type": form}}
-    strict = {"name": "reply", "strict": True, "schema": _closed(schema)}
+    # As strict mode demands of each object.
+    closed = in_each_object(schema, lambda _: {"additionalProperties": False})
+    strict = {"name": "reply", "strict": True, "schema": closed}
     return {"response_format": {"type": "json_schema", "json_schema": strict}}
-
-
-def _closed(schema: Any) -> Any:
-    """*schema* with `additionalProperties: false` in each object, as strict mode demands."""
-    if isinstance(schema, Mapping):
-        inner = {key: _closed(value) for key, value in schema.items()}
-        return inner | ({"additionalProperties": False} if schema.get("type") == "object" else {})
-    return [_closed(item) for item in schema] if isinstance(schema, list) else schema
-
-
-def _is_loopback(base_url: str) -> bool:
-    host = urlsplit(base_url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

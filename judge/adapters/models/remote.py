@@ -2,15 +2,19 @@
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
+
+from pydantic_core import from_json
 
 from judge.adapters.models.failure import ModelFailure
-from judge.errors import ModelUnavailable
+from judge.errors import ContentBlocked, ModelUnavailable
 from judge.ports import Journal, OnText, ignore_text
-from judge.types.replies import ModelReply, Prompt
+from judge.types.replies import FinishReason, ModelReply, Prompt, Usage
 
 BACKOFF_S: Final = 0.25
 """Before the retry, plus as much again at random, so that clients don't retry together."""
@@ -22,6 +26,25 @@ as much again at random."""
 END_S: Final = 0.2
 """How long the end of a stream is awaited after a complete reply, so that the connection can be
 reused; some servers and proxies never end it."""
+
+
+MAX_REPLY_CHARS: Final = 12_000
+"""Far above a reply at its limits; what is longer repeats itself without end."""
+
+_RUNAWAY: Final = re.compile(r"(?:\s{400}|\d{100})\Z")
+"""Seen of models whose grammar lets them: white space or digits until the output limit."""
+
+FINISHES: Final[Mapping[str, FinishReason]] = {
+    **dict.fromkeys(("STOP", "FINISH_REASON_UNSPECIFIED"), "stop"),
+    **dict.fromkeys(("EOS_TOKEN", "EOS", "END", "END_TURN"), "stop"),
+    **dict.fromkeys(("LENGTH", "MAX_TOKENS", "CONTINUATION"), "truncated"),
+    "RECITATION": "recitation",
+}
+
+BLOCKING: Final = frozenset(
+    "SAFETY PROHIBITED_CONTENT BLOCKLIST SPII ESCALATION MODEL_ARMOR CONTENT_FILTER".split()
+)
+"""Finish reasons of a safety filter, after which the model is not asked again."""
 
 
 class ModelService(Protocol):
@@ -45,14 +68,84 @@ class ModelService(Protocol):
 
 
 @dataclass(slots=True)
-class ModelHealth:
-    """What the last call showed of a model."""
+class Draft:
+    """A reply as received so far; without streaming it comes as one part."""
 
-    is_refused: bool = False
-    """Whether it failed for something that somebody has to mend: a key, a quota, a name."""
+    text: str = ""
+    finish: str = ""
+    """Why the model stopped, in capitals; some send STOP with each part."""
+    blocked: str = ""
+    """What blocked the reply."""
+    version: str | None = None
+    usage: Usage = field(default_factory=Usage)
+
+    def add(self, part: Any) -> bool:
+        """Add *part*; returns whether the text grew. Raises ValueError for what is no part."""
+        before = self.text
+        self.read(part)
+        if len(self.text) > MAX_REPLY_CHARS or _RUNAWAY.search(self.text[-400:]):
+            self.finish = "MAX_TOKENS"
+        return self.text != before
+
+    def read(self, part: Any) -> None:
+        """Take what *part* says."""
+        raise NotImplementedError
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the reply has all that it needs, whatever still comes."""
+        if self.blocked or not self.finish:
+            return bool(self.blocked)
+        return FINISHES.get(self.finish) != "stop" or not is_incomplete_json(self.text)
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether the stream ended before the reply was complete; some send no finish reason."""
+        return not (self.finish or self.blocked) and is_incomplete_json(self.text)
+
+    def reply(self, model: str) -> ModelReply:
+        """The finished reply; raises ContentBlocked."""
+        blocked = self.blocked or (self.finish if self.finish in BLOCKING else "")
+        if blocked:
+            raise ContentBlocked(blocked, tokens=self.usage.total)
+        finish = FINISHES.get(self.finish or "STOP", "other")
+        if finish == "stop" and not self.text.strip():
+            finish = "empty"
+        return ModelReply(self.text, model, finish, self.usage, self.version)
 
 
-@dataclass(frozen=True, slots=True)
+def in_each_object(schema: Any, members: Callable[[Mapping[str, Any]], dict[str, Any]]) -> Any:
+    """The JSON *schema* with further *members* in each object."""
+    if isinstance(schema, Mapping):
+        inner = {key: in_each_object(value, members) for key, value in schema.items()}
+        return inner | (members(schema) if schema.get("type") == "object" else {})
+    return [in_each_object(one, members) for one in schema] if isinstance(schema, list) else schema
+
+
+def is_incomplete_json(text: str) -> bool:
+    """Whether *text* is not valid JSON."""
+    try:
+        from_json(text)
+    except ValueError:
+        return True
+    return False
+
+
+async def follow(parts: AsyncGenerator[Any, None], draft: Draft, on_text: OnText) -> None:
+    """Add all of *parts* to *draft*; once that is complete, only for END_S more."""
+    try:
+        async with asyncio.timeout(None) as end, aclosing(parts):
+            async for part in parts:
+                if draft.add(part):
+                    on_text(draft.text)
+                if end.when() is None and draft.is_complete:
+                    end.reschedule(asyncio.get_running_loop().time() + END_S)
+    except Exception:
+        if not draft.is_complete:  # else only the end of the stream was lost
+            raise
+
+
+@dataclass(slots=True)
 class RemoteModel:
     """A LanguageModel over *service*, which is called again where that may help."""
 
@@ -61,7 +154,8 @@ class RemoteModel:
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     jitter: Callable[[], float] = random.random
     gives_verdicts: bool = True
-    health: ModelHealth = field(default_factory=ModelHealth)
+    is_refused: bool = False
+    """Whether the last call failed for something that somebody has to mend: a key, a name."""
 
     @property
     def name(self) -> str:
@@ -84,12 +178,16 @@ class RemoteModel:
                     prompt, doubles_limit=doubles_limit, on_text=on_text
                 )
                 if not isinstance(outcome, ModelFailure):
-                    self.health.is_refused = False
+                    self.is_refused = False
                     return outcome
-                if not await self._wait_to_retry(outcome, deadline, retries):
+                wait_s = self._wait_s(outcome, retries)
+                left_s = (deadline.when() or 0.0) - asyncio.get_running_loop().time()
+                if wait_s is None or wait_s >= left_s:
                     break
+                self.journal.note("model.retried", wait_s=round(wait_s, 3), **_fields(outcome))
+                await self.sleep(wait_s)
                 retries += 1
-        self.health.is_refused = not outcome.may_retry
+        self.is_refused = not outcome.may_retry
         self.journal.note("model.unavailable", **_fields(outcome))
         raise _unavailable(outcome)
 
@@ -98,24 +196,16 @@ class RemoteModel:
         if failure := await self.service.warm():
             self.journal.note("model.unavailable", **_fields(failure))
 
-    async def _wait_to_retry(
-        self, failure: ModelFailure, deadline: asyncio.Timeout, retries: int
-    ) -> bool:
-        """Wait before a retry; False at once if none may help or the deadline comes first."""
+    def _wait_s(self, failure: ModelFailure, retries: int) -> float | None:
+        """How long to wait before the next retry; None if none may help."""
         is_busy = failure.status == HTTPStatus.SERVICE_UNAVAILABLE
         if not failure.may_retry or retries >= (len(BUSY_BACKOFFS_S) if is_busy else 1):
-            return False
-        wait_s = failure.retry_after_s
-        if wait_s is None and is_busy:
-            wait_s = BUSY_BACKOFFS_S[retries] * (1 + self.jitter() / 2)
-        elif wait_s is None:
-            wait_s = BACKOFF_S * (1 + self.jitter())
-        left_s = (deadline.when() or 0.0) - asyncio.get_running_loop().time()
-        if wait_s >= left_s:
-            return False
-        self.journal.note("model.retried", wait_s=round(wait_s, 3), **_fields(failure))
-        await self.sleep(wait_s)
-        return True
+            return None
+        if failure.retry_after_s is not None:
+            return failure.retry_after_s
+        if is_busy:
+            return BUSY_BACKOFFS_S[retries] * (1 + self.jitter() / 2)
+        return BACKOFF_S * (1 + self.jitter())
 
 
 def _fields(failure: ModelFailure) -> dict[str, str | float | bool]:

@@ -1,12 +1,9 @@
-"""One download: follows redirects, bounds the body, and translates errors to FetchError.
-
-Pages and robots.txt are both downloaded here. `safe_addresses` guards the connections below.
-"""
+"""What a download needs: addresses, redirects, bounded bodies, and errors as FetchError."""
 
 import contextlib
 import ssl
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import Iterator
 
 import httpx
 
@@ -55,54 +52,24 @@ def origin_of(url: httpx.URL) -> str:
     return f"{url.scheme}://{url.netloc.decode('ascii')}"
 
 
-@contextlib.asynccontextmanager
-async def open_response(
-    transport: httpx.AsyncBaseTransport,
-    start: httpx.URL,
-    *,
-    headers: Mapping[str, str],
-    max_redirects: int,
-    before_hop: Callable[[httpx.URL], Awaitable[None]] | None = None,
-) -> AsyncIterator[httpx.Response]:
-    """The response at the end of the redirects from *start*, with its body still to be read.
-
-    *before_hop* may refuse each address; for robots.txt itself there is none. The transport is used
-    without an httpx client, which would keep cookies, read proxy variables and .netrc, and fail on
-    redirects before we see them. Raises FetchError, also for httpx's errors inside the block.
-    """
-    url = start
-    for _ in range(max_redirects + 1):
-        if before_hop:
-            await before_hop(url)
-        with _translated_errors(url.host):
-            request = httpx.Request("GET", url, headers=headers)
-            response = await transport.handle_async_request(request)
-            response.request = request
-            async with contextlib.aclosing(response):
-                if response.status_code not in _REDIRECTS:
-                    yield response
-                    return
-        url = _next_hop(url, response.headers.get("location", ""))
-    raise FetchError(
-        "redirects",
-        f"{start.host} redirects more than {max_redirects} times. Configure the final address.",
-    )
-
-
-def _next_hop(url: httpx.URL, location: str) -> httpx.URL:
+def next_hop(response: httpx.Response) -> httpx.URL | None:
+    """Where *response* redirects to; None where it does not. Raises FetchError."""
+    if response.status_code not in _REDIRECTS:
+        return None
+    url, location = response.request.url, response.headers.get("location", "")
     if not location:
         raise FetchError("redirects", f"{url.host} redirects without saying where to.")
+    told = f"{url.host} redirects to an address that is not followed."
     try:
         return parse_url(str(url.join(location)))
-    except (httpx.InvalidURL, ValueError, FetchError) as error:
-        raise FetchError(
-            "redirects" if not isinstance(error, FetchError) else error.reason,
-            f"{url.host} redirects to an address that is not followed. {error}",
-        ) from None
+    except FetchError as error:
+        raise FetchError(error.reason, f"{told} {error}") from None
+    except (httpx.InvalidURL, ValueError) as error:
+        raise FetchError("redirects", f"{told} {error}") from None
 
 
 @contextlib.contextmanager
-def _translated_errors(host: str) -> Iterator[None]:
+def translated_errors(host: str) -> Iterator[None]:
     """Turn the errors of httpx into FetchError."""
     try:
         yield

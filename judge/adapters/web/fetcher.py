@@ -8,12 +8,13 @@ import asyncio
 import re
 import ssl
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager
 from importlib.metadata import version
 
 import httpx
 
-from judge.adapters.web.downloads import open_response, origin_of, parse_url, read_body
+from judge.adapters.web.downloads import next_hop, parse_url, read_body, translated_errors
 from judge.adapters.web.robots import (
     MAX_ROBOTS_BYTES,
     MAX_ROBOTS_REDIRECTS,
@@ -32,22 +33,20 @@ MAX_REDIRECTS = 3
 MAX_CONNECTIONS = 64
 MAX_HEADER_CHARS = 512
 
-_WHOLE_PAGE = frozenset({httpx.codes.OK, httpx.codes.NON_AUTHORITATIVE_INFORMATION})
-"""The latter is sent by proxies that changed the response."""
-
 _GONE = frozenset({httpx.codes.NOT_FOUND, httpx.codes.GONE})
 
-_MEDIA: Mapping[Media, frozenset[str]] = {
-    "html": frozenset({"text/html", "application/xhtml+xml"}),
-    "page": frozenset({"text/html", "application/xhtml+xml", "application/pdf"}),
-    "json": frozenset({"application/json"}),
+_HTML = "text/html, application/xhtml+xml;q=0.9"
+_MEDIA: Mapping[Media, tuple[str, str, str]] = {
+    "html": ("HTML", f"{_HTML}, text/plain;q=0.1", "text/html application/xhtml+xml"),
+    "page": (
+        "HTML or PDF",
+        f"{_HTML}, application/pdf;q=0.8, text/plain;q=0.1",
+        "text/html application/xhtml+xml application/pdf",
+    ),
+    "json": ("JSON", "application/json", "application/json"),
 }
-_ACCEPT: Mapping[Media, str] = {
-    "html": "text/html, application/xhtml+xml;q=0.9, text/plain;q=0.1",
-    "page": "text/html, application/xhtml+xml;q=0.9, application/pdf;q=0.8, text/plain;q=0.1",
-    "json": "application/json",
-}
-_NAMES: Mapping[Media, str] = {"html": "HTML", "page": "HTML or PDF", "json": "JSON"}
+"""The name of each kind, the header that asks for it, and the content types that are taken."""
+
 _REFRESH = re.compile(r"\s*\d(?:\.\d*)?\s*[;,]\s*\S")
 """A Refresh header that loads another page in less than ten seconds."""
 
@@ -80,18 +79,8 @@ class HttpxFetcher:
         `encoding`, `content-type`, `status`, `timeout`, `connection`, `robots` and `tls`.
         """
         start = parse_url(url)
-        headers = self._headers() | {"Accept": _ACCEPT[media]}
         try:
-            async with (
-                asyncio.timeout(timeout_s),
-                open_response(
-                    self._transport,
-                    start,
-                    headers=headers,
-                    max_redirects=MAX_REDIRECTS,
-                    before_hop=self._check_robots,
-                ) as response,
-            ):
+            async with asyncio.timeout(timeout_s), self._opened(start, media) as response:
                 # The URL as configured, unless there was a redirect.
                 final = url if response.url == start else str(response.url)
                 return await _read_page(final, response, media)
@@ -107,27 +96,49 @@ class HttpxFetcher:
         await self._robots.aclose()
         await self._transport.aclose()
 
-    def _headers(self) -> dict[str, str]:
+    @asynccontextmanager
+    async def _opened(
+        self, url: httpx.URL, media: Media | None = None
+    ) -> AsyncIterator[httpx.Response]:
+        """The response at the end of the redirects from *url*, with its body still to be read.
+
+        Without *media* it is a robots.txt, which no robots.txt forbids. The transport is used
+        without an httpx client, which would keep cookies, read proxy variables and .netrc, and fail
+        on redirects before we see them. Raises FetchError, also for httpx's errors in the block.
+        """
+        hop, redirects = url, MAX_REDIRECTS if media else MAX_ROBOTS_REDIRECTS
+        headers = self._headers(media or "html")
+        for _ in range(redirects + 1):
+            if media:
+                await self._robots.check(hop)
+            with translated_errors(hop.host):
+                request = httpx.Request("GET", hop, headers=headers)
+                response = await self._transport.handle_async_request(request)
+                response.request = request
+                async with aclosing(response):
+                    following = next_hop(response)
+                    if following is None:
+                        yield response
+                        return
+            hop = following
+        raise FetchError(
+            "redirects",
+            f"{url.host} redirects more than {redirects} times. Configure the final address.",
+        )
+
+    def _headers(self, media: Media) -> dict[str, str]:
         contact = "".join(_PRINTABLE.findall(self._contact()))[:MAX_HEADER_CHARS]
         product = f"{PRODUCT}/{self._version}"
         return {
             "User-Agent": f"{product} (+{contact})" if contact else product,
-            "Accept": _ACCEPT["html"],
+            "Accept": _MEDIA[media][1],
             "Accept-Encoding": "gzip",
             "Accept-Language": "en",
         }
 
-    async def _check_robots(self, url: httpx.URL) -> None:
-        await self._robots.check(origin_of(url), str(url))
-
     async def _fetch_robots(self, url: str) -> str:
         """The text of the robots.txt at *url*; raises FetchError."""
-        async with open_response(
-            self._transport,
-            parse_url(url),
-            headers=self._headers(),
-            max_redirects=MAX_ROBOTS_REDIRECTS,
-        ) as response:
+        async with self._opened(parse_url(url)) as response:
             if not response.is_success:
                 raise _bad_status(response)
             body = await read_body(response, MAX_ROBOTS_BYTES)
@@ -164,7 +175,8 @@ def open_fetcher(
 
 async def _read_page(url: str, response: httpx.Response, media: Media) -> Page:
     headers = response.headers
-    if response.status_code not in _WHOLE_PAGE:
+    # 203 is sent by proxies that changed the response.
+    if response.status_code not in {httpx.codes.OK, httpx.codes.NON_AUTHORITATIVE_INFORMATION}:
         raise _bad_status(response)
     if _REFRESH.match(headers.get("refresh", "")):
         raise FetchError(
@@ -173,21 +185,31 @@ async def _read_page(url: str, response: httpx.Response, media: Media) -> Page:
             "Look where it has moved to and correct the source's url.",
             response.status_code,
         )
+    host, (name, _, kinds) = response.url.host, _MEDIA[media]
     content_type = headers.get("content-type", "")
-    _check_media_type(media, response, content_type)
-    is_pdf = content_type.lower().startswith("application/pdf")
-    body = await _read_bounded(response, MAX_PDF_BYTES if is_pdf else MAX_PAGE_BYTES)
-    if not content_type and (media == "json" or not _HTML_START.match(body)):
+    # Of a repeated header the last value counts, as in browsers.
+    kind = content_type.rpartition(",")[2].partition(";")[0].strip().lower()
+    if content_type and kind not in kinds.split():
         raise FetchError(
-            "content-type", f"{response.url.host} does not say that it sent {_NAMES[media]}."
+            "content-type",
+            f"{host} sent {kind[:80]!r} where {name} was asked for. Nothing else can be quoted; "
+            "choose another source.",
+            response.status_code,
         )
-    return Page(
-        url,
-        body,
-        _charset(content_type),
-        content_type or "text/html",
-        headers.get("last-modified", ""),
-    )
+    limit = MAX_PDF_BYTES if kind == "application/pdf" else MAX_PAGE_BYTES
+    body = await read_body(response, limit)
+    if len(body) > limit:
+        raise FetchError(
+            "too-large",
+            f"The page on {host} is over {limit // 1024} KiB. Choose a smaller one.",
+            response.status_code,
+        )
+    if not content_type and (media == "json" or not _HTML_START.match(body)):
+        raise FetchError("content-type", f"{host} does not say that it sent {name}.")
+    match = _CHARSET.search(content_type[:MAX_HEADER_CHARS])
+    charset = match[1].lower() if match else ""
+    modified = headers.get("last-modified", "")
+    return Page(url, body, charset, content_type or "text/html", modified)
 
 
 def _bad_status(response: httpx.Response) -> FetchError:
@@ -202,33 +224,3 @@ def _bad_status(response: httpx.Response) -> FetchError:
         f"{response.url.host} answered with status {status}. If it stays so, {advice}",
         status,
     )
-
-
-async def _read_bounded(response: httpx.Response, limit: int) -> bytes:
-    length = response.headers.get("content-length", "")
-    is_declared = length.isdecimal() and int(length[:20]) > limit
-    body = b"" if is_declared else await read_body(response, limit)
-    if is_declared or len(body) > limit:
-        raise FetchError(
-            "too-large",
-            f"The page on {response.url.host} is over {limit // 1024} KiB. Choose a smaller one.",
-            response.status_code,
-        )
-    return body
-
-
-def _check_media_type(media: Media, response: httpx.Response, content_type: str) -> None:
-    # Of a repeated header the last value counts, as in browsers.
-    kind = content_type.rpartition(",")[2].partition(";")[0].strip().lower()
-    if content_type and kind not in _MEDIA[media]:
-        raise FetchError(
-            "content-type",
-            f"{response.url.host} sent {kind[:80]!r} where {_NAMES[media]} was asked for. "
-            "Nothing else can be quoted; choose another source.",
-            response.status_code,
-        )
-
-
-def _charset(content_type: str) -> str:
-    match = _CHARSET.search(content_type[:MAX_HEADER_CHARS])
-    return match[1].lower() if match else ""

@@ -9,8 +9,10 @@ import re
 import time
 from collections.abc import Awaitable, Callable
 
+import httpx
 from protego import Protego
 
+from judge.adapters.web.downloads import origin_of
 from judge.errors import FetchError
 from judge.single_flight import SingleFlight
 
@@ -77,19 +79,20 @@ class RobotsCache:
         self._rules_by_origin: dict[str, tuple[Protego | FetchError, float]] = {}
         self._single_flight = SingleFlight()
 
-    async def check(self, origin: str, url: str) -> None:
-        """Raise FetchError ("robots") unless *url* on *origin* may be fetched.
+    async def check(self, url: httpx.URL) -> None:
+        """Raise FetchError ("robots") unless *url* may be fetched.
 
         If robots.txt itself cannot be fetched for want of a connection, the reason is "address",
         "connection", "tls" or "timeout".
         """
+        origin = origin_of(url)
         rules, expiry = self._rules_by_origin.get(origin, (None, 0.0))
         if rules is None or self._clock() >= expiry:
             rules = await self._single_flight.share(origin, lambda: self._fetch_rules(origin))
         if isinstance(rules, FetchError):
             raise FetchError(rules.reason, str(rules)) from rules
         # In a thread, as is the parsing: half a mebibyte of wildcards takes 0.4 s to match.
-        if not await asyncio.to_thread(rules.can_fetch, url, PRODUCT):
+        if not await asyncio.to_thread(rules.can_fetch, str(url), PRODUCT):
             raise FetchError(
                 "robots",
                 f"The robots.txt of {origin} asks {PRODUCT} not to read this page. Choose "

@@ -53,20 +53,6 @@ def test_a_closed_stream_does_not_stop_the_work():
     assert [line["event"] for line in lines(opened)] == ["one"]
 
 
-def test_two_journals_do_not_share_anything():
-    first, second = io.StringIO(), io.StringIO()
-    LogJournal(first).note("one")
-    LogJournal(second).note("two")
-    assert [line["event"] for line in lines(first)] == ["one"]
-    assert [line["event"] for line in lines(second)] == ["two"]
-
-
-def test_event_goes_to_every_journal():
-    first, second = RecordingJournal(), RecordingJournal()
-    Journals(first, second).note("one", n=1)
-    assert first.entries == second.entries == [("one", {"n": 1})]
-
-
 def library_logger(journal: RecordingJournal) -> logging.Logger:
     logger = logging.Logger("somelibrary")  # noqa: LOG001 - one that other tests cannot see
     logger.addHandler(LibraryHandler(journal))
@@ -88,9 +74,3 @@ def test_library_logs_are_noted_by_place_without_their_message():
     assert fields["level"] == "error"
     assert str(fields["place"]).startswith("test_journal:")
     assert "private" not in str(fields)
-
-
-def test_a_library_line_without_an_exception_has_none():
-    journal = RecordingJournal()
-    library_logger(journal).warning("hm")
-    assert journal.fields_of("library.log")[0]["error"] == ""

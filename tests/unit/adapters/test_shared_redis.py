@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 import pytest
 from fakeredis import FakeAsyncRedis, FakeServer
 
-from judge.adapters.memory.cache import MemoryCache, MemoryLock
-from judge.adapters.redis.cache import RedisCache, RedisLock
+from judge.adapters.memory import MemoryCache, MemoryLock
 from judge.adapters.redis.shared import BACKOFF_S, SharedRedis
+from judge.adapters.redis.stores import RedisCache, RedisLock
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.waiting import until
@@ -40,16 +40,6 @@ async def test_what_was_stored_before_an_outage_is_still_there(world: World):
     assert await world.cache.seconds_left("a") == 60
     [fields] = world.journal.fields_of("cache.down")
     assert "ConnectionError" in fields["reason"]
-
-
-async def test_storing_and_locking_go_on_in_the_process(world: World):
-    world.server.connected = False
-    await world.cache.put_many({"a": ("text", 60)})
-    assert await world.cache.get_many(["a"]) == ["text"]
-    assert await world.lock.acquire("page", "mine", 10)
-    assert not await world.lock.acquire("page", "yours", 10)
-    await world.lock.release("page", "mine")
-    assert await world.lock.acquire("page", "yours", 10)
 
 
 async def test_redis_is_used_again_when_it_is_back_and_again_after_a_second_outage(world: World):

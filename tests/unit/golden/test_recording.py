@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from judge.adapters.memory.cache import MemoryCache, MemoryLock
+from judge.adapters.memory import MemoryCache, MemoryLock
 from judge.adapters.models.extractive import ExtractiveModel
 from judge.bootstrap.sources import compile_knowledge
 from judge.errors import ContentBlocked

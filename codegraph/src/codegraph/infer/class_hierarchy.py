@@ -85,7 +85,10 @@ class ClassHierarchy:
             inherited = self.mro(base.cls)
             mapping = self.type_arguments(base)
             nearest = inherited.ancestors[:_MAX_ANCESTORS]
-            chain = [Ancestor(a.cls, _composed(a.mapping, mapping)) for a in nearest]
+            chain = [
+                Ancestor(cls, {k: ty.substitute(v, mapping, keep=True) for k, v in inner.items()})
+                for cls, inner in nearest
+            ]
             chain[0] = Ancestor(base.cls, mapping)
             external.extend(ty.substitute(inherited.external, mapping, keep=True))
             chains.append(chain)
@@ -277,10 +280,6 @@ def _flag(name: str) -> str:
 
 def _last(name: str) -> str:
     return name.rpartition(".")[2]
-
-
-def _composed(mapping: ty.Substitution, outer: ty.Substitution) -> ty.Substitution:
-    return {name: ty.substitute(types, outer, keep=True) for name, types in mapping.items()}
 
 
 def _merge(chains: list[list[Ancestor]]) -> list[Ancestor]:

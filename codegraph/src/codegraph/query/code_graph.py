@@ -25,7 +25,7 @@ from codegraph.query.ranked_search import ranked_sections
 from codegraph.query.symbol_lookup import LineReader, find_symbol
 from codegraph.query.text_search import find_matches, matcher
 from codegraph.query.where_used import find_uses
-from codegraph.source_text import content_hash, lines_of, snippet
+from codegraph.source_text import lines_of, snippet
 from codegraph.store.artifact import compare, decode_artifact
 from codegraph.store.repository import GRAPH_NAME, Repository
 
@@ -130,11 +130,7 @@ class CodeGraph:
             files = self._repository.files()
         except BadRepository:
             files = None
-        return compare(graph.artifact, self._written_ns, files, self._hash_of)
-
-    def _hash_of(self, path: str) -> str | None:
-        content = self._repository.read(path)
-        return None if content is None else content_hash(content)
+        return compare(graph.artifact, self._written_ns, files, self._repository.read)
 
     def _line_reader(self) -> LineReader:
         """A function from a path to its lines, which reads each file once."""

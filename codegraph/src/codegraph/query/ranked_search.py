@@ -128,12 +128,11 @@ def _terms(query: str) -> list[_Term]:
     prefixes = map(_prefix, words, Stemmer.Stemmer("english").stemWords(words))
     short_names = query.strip().lower().split(".")
     unique = dict.fromkeys(p for p in prefixes if len(p) >= _MIN_STEM_LENGTH or p in short_names)
-    return [_term(prefix) for prefix in islice(unique, _MAX_TERMS)]
-
-
-def _term(prefix: str) -> _Term:
-    ending = "[a-z]{0,5}" if len(prefix) >= _MIN_STEM_LENGTH else ""
-    return _Term(prefix, re.compile(rf"(?i:{re.escape(prefix)}){ending}(?![a-z])"))
+    endings = {prefix: "[a-z]{0,5}" if len(prefix) >= _MIN_STEM_LENGTH else "" for prefix in unique}
+    return [
+        _Term(prefix, re.compile(rf"(?i:{re.escape(prefix)}){ending}(?![a-z])"))
+        for prefix, ending in islice(endings.items(), _MAX_TERMS)
+    ]
 
 
 def _prefix(word: str, stem: str) -> str:

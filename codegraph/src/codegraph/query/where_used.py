@@ -81,14 +81,13 @@ def _dispatch(graph: Graph, symbol: str) -> list[WhereUsedItem]:
 def _distinct(uses: Iterator[WhereUsedItem]) -> list[WhereUsedItem]:
     """One use per line: the surest, of the first kind. A call is not also a reference."""
     distinct: dict[tuple[str, int], WhereUsedItem] = {}
-    for use in sorted(uses, key=_order):
+    for use in sorted(uses, key=lambda u: (*_rank(u), u.file, u.line)):
         distinct.setdefault((use.file, use.line), use)
     return list(distinct.values())
 
 
-def _order(use: WhereUsedItem) -> tuple[int, int, str, int]:
-    confidence = _CONFIDENCE_ORDER.get(use.confidence, 9)
-    return confidence, _KIND_ORDER.get(use.kind, 9), use.file, use.line
+def _rank(use: WhereUsedItem) -> tuple[int, int]:
+    return _CONFIDENCE_ORDER.get(use.confidence, 9), _KIND_ORDER.get(use.kind, 9)
 
 
 def _possible(graph: Graph, symbol: str, name: str) -> list[Edge]:

@@ -161,13 +161,11 @@ class BindingReader(ExpressionReader):
     def visit_Nonlocal(self, node: ast.Nonlocal) -> None:
         for name in node.names:
             outer = self.scopes[self.scope].parent
-            while outer > 0 and not self._is_local(outer, name):
+            while outer > 0 and (
+                self.scopes[outer].kind != "function" or name not in self.scopes[outer].names
+            ):
                 outer = self.scopes[outer].parent
             self._outer_scopes[self.scope, name] = outer
-
-    def _is_local(self, scope: int, name: str) -> bool:
-        """Whether a function with this *scope* binds *name*."""
-        return self.scopes[scope].kind == "function" and name in self.scopes[scope].names
 
     def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:

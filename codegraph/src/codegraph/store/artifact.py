@@ -13,6 +13,7 @@ import msgspec
 from codegraph.errors import GraphMissing
 from codegraph.facts import FACTS_VERSION, FileFacts
 from codegraph.models import FileStat, Freshness, Part, Staleness
+from codegraph.source_text import content_hash
 from codegraph.store.repository import MAX_FILE_BYTES
 
 #: Raised when the same facts give another graph, and when the graph's format changes.
@@ -139,7 +140,7 @@ def compare(
     artifact: Artifact,
     written_ns: int,
     files: dict[str, FileStat] | None,
-    hash_of: Callable[[str], str | None],
+    read: Callable[[str], bytes | None],
 ) -> tuple[Freshness, Staleness]:
     """FRESH when files, hashes, builder and settings match; STALE with the differences.
 
@@ -157,9 +158,9 @@ def compare(
             changed.append(path)
         elif record.status in ("too-large", "unreadable"):
             changed += [path] if record.mtime_ns != stat.mtime_ns else []
-        elif (current := hash_of(path)) is None:
+        elif (content := read(path)) is None:
             return "UNKNOWN", Staleness(reason=f"{path} cannot be read.")
-        elif current != record.hash:
+        elif content_hash(content) != record.hash:
             changed.append(path)
     is_same_builder = (artifact.builder, artifact.settings) == (BUILDER, SETTINGS)
     staleness = Staleness(

@@ -7,11 +7,14 @@ from typing import Any, LiteralString
 from psycopg.types.json import Jsonb
 
 from judge.adapters.index.postgres.database import Connection, rows
-from judge.adapters.index.stored import AVERAGE_TERMS, PASSAGE, RECORD, embedded_text, passage_terms
+from judge.adapters.index.stored import PASSAGE, RECORD, embedded_text, passage_terms
 from judge.errors import ConfigurationError
 from judge.ports import Embedder
 from judge.text.ranking import passage_vector
 from judge.types.search import DocumentWithPassages, Passage, ancestors, document_key, fold_name
+
+SAMPLE = 1000
+"""Passages whose average length stands for that of all."""
 
 _DOCUMENTS = "COPY judge.documents (key, collection, spelling, path, record) FROM STDIN"
 _PASSAGES = """
@@ -54,13 +57,14 @@ class PostgresWriter:
             len(passages),
         )
         numbered = [(n, p, passage_terms(p)) for (n,), p in zip(numbers, passages, strict=True)]
+        average = await self._average_terms([len(terms) for _, _, terms in numbered])
         await self._copy(_PASSAGES, (_passage_row(*each) for each in numbered))
         await self._copy(
             _TERMS,
             (
                 (term, number, weight)
                 for number, _, terms in numbered
-                for term, weight in passage_vector(terms, AVERAGE_TERMS).items()
+                for term, weight in passage_vector(terms, average).items()
             ),
         )
         if self.embedder:
@@ -68,6 +72,16 @@ class PostgresWriter:
             pairs = zip(numbers, vectors, strict=True)
             name = self.embedder.name
             await self._copy(_VECTORS, ((number, name, str(v)) for (number,), v in pairs))
+
+    async def _average_terms(self, lengths: Sequence[int]) -> float:
+        """The average number of terms in a passage: *lengths*, and a sample of what is there."""
+        [(count, total)] = await rows(
+            self.connection,
+            "SELECT count(*), coalesce(sum(cardinality(string_to_array(btrim(stems), ' '))), 0) "
+            "FROM (SELECT stems FROM judge.passages LIMIT {}) AS sample",
+            SAMPLE,
+        )
+        return float((total + sum(lengths)) / (count + len(lengths)))
 
     async def remove(self, collection: str, document_ids: Sequence[str] | None = None) -> None:
         """See `IndexWriter.remove`."""

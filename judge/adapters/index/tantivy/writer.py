@@ -41,20 +41,12 @@ class TantivyStore:
     async def writing(self) -> AsyncIterator["TantivyWriter"]:
         """See `WritableIndex.writing`."""
         async with self._turn, self._locked():
-            writer = await asyncio.to_thread(self._open)
+            folder = index_folder(self._data_dir)
+            writer = TantivyWriter(folder, await asyncio.to_thread(_opened, folder))
             try:
                 yield writer
             finally:
                 await writer.finish()
-
-    def _open(self) -> "TantivyWriter":
-        folder = index_folder(self._data_dir)
-        with translated_errors("written"):
-            folder.mkdir(exist_ok=True)
-            writer = open_index(str(folder)).writer()
-            # Files left by a process that was killed or ran out of disk space.
-            writer.garbage_collect_files()
-            return TantivyWriter(writer, folder)
 
     @asynccontextmanager
     async def _locked(self) -> AsyncIterator[None]:
@@ -64,7 +56,7 @@ class TantivyStore:
             self._data_dir.mkdir(parents=True, exist_ok=True)
             file = (self._data_dir / "index.lock").open("a+", encoding="utf-8")
         with file:
-            while not _try_lock(file):
+            while not _is_locked(file):
                 if self._clock.monotonic() >= deadline:
                     file.seek(0)
                     raise IndexLocked(file.read().strip() or "another process")
@@ -72,16 +64,35 @@ class TantivyStore:
             # Only the command, such as `judge index`: other arguments may be private.
             command = " ".join([Path(sys.argv[0]).name, *sys.argv[1:2]])
             since = f"{self._clock.now():%H:%M:%S} UTC"
-            _write_holder(file, f"process {os.getpid()} ({command}) since {since}")
+            with suppress(OSError):  # If the disk is full, writing the index will say so.
+                file.truncate(0)
+                os.write(file.fileno(), f"process {os.getpid()} ({command}) since {since}".encode())
             yield
+
+
+def _opened(folder: Path) -> tantivy.IndexWriter:
+    with translated_errors("written"):
+        folder.mkdir(exist_ok=True)
+        writer = open_index(str(folder)).writer()
+        # Files left by a process that was killed or ran out of disk space.
+        writer.garbage_collect_files()
+        return writer
+
+
+def _is_locked(file: IO[str]) -> bool:
+    """Whether *file* is locked now, for this process."""
+    with suppress(BlockingIOError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
 
 
 class TantivyWriter:
     """See `IndexWriter`; opened by `TantivyStore.writing`, which keeps others from writing."""
 
-    def __init__(self, writer: tantivy.IndexWriter, folder: Path) -> None:
-        self._writer = writer
+    def __init__(self, folder: Path, writer: tantivy.IndexWriter) -> None:
         self._folder = folder
+        self._writer = writer
         self._busy = threading.Lock()
         """Held while a thread writes: a thread whose caller was cancelled still finishes."""
 
@@ -130,16 +141,3 @@ class TantivyWriter:
                 write()
 
         await asyncio.to_thread(run)
-
-
-def _try_lock(file: IO[str]) -> bool:
-    with suppress(BlockingIOError):
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return True
-    return False
-
-
-def _write_holder(file: IO[str], holder: str) -> None:
-    with suppress(OSError):  # If the disk is full, writing the index will say so.
-        file.truncate(0)
-        os.write(file.fileno(), holder.encode())

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from judge.adapters.system_clock import SystemClock
+from judge.adapters.memory import SystemClock
 from judge.bootstrap.services import open_services
 from judge.bootstrap.sources import compile_knowledge, read_sources
 from judge.entrypoints.cli.options import COULD_NOT_ANSWER, FOUND_SOMETHING

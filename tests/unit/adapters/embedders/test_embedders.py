@@ -3,13 +3,12 @@ from contextlib import asynccontextmanager
 
 import httpx
 import pytest
-from aiohttp import web
 
 from judge.adapters.embedders.services import (
+    ATTEMPTS,
     BACKOFF_S,
     FAILURE_TTL_S,
     MAX_WAIT_S,
-    PASSAGES_ATTEMPTS,
     RestingEmbedder,
     cohere_embedder,
     gemini_embedder,
@@ -109,7 +108,7 @@ async def test_retry_after_is_respected_up_to_a_limit(header, wait_s):
     assert fake.sleeps == [wait_s]
 
 
-@pytest.mark.parametrize(("status", "requests"), [(500, PASSAGES_ATTEMPTS), (401, 1)])
+@pytest.mark.parametrize(("status", "requests"), [(500, ATTEMPTS["passages"]), (401, 1)])
 async def test_lasting_failure_is_reported_with_its_status_without_the_texts(status, requests):
     fake = FakeCohere(*[httpx.Response(status, text="secret words")] * 9)
 
@@ -159,67 +158,6 @@ async def test_service_timeout_is_unavailable():
             await embedder.embed_query("abc")
 
 
-class FakeGeminiEmbeddings:
-    """The batchEmbedContents method of Google's API on loopback."""
-
-    def __init__(self, *statuses):
-        self.statuses = list(statuses)
-        self.requests = []
-        self.paths = []
-
-    async def answer(self, request):
-        body = await request.json()
-        self.requests.append(body["requests"])
-        self.paths.append(request.path)
-        if self.statuses:
-            error = {"code": self.statuses[0], "message": "no", "status": "X"}
-            return web.json_response({"error": error}, status=self.statuses.pop(0))
-        texts = [item["content"]["parts"][0]["text"] for item in body["requests"]]
-        return web.json_response({"embeddings": [{"values": [len(text), 1]} for text in texts]})
-
-    @asynccontextmanager
-    async def embedder(self):
-        app = web.Application()
-        app.router.add_post("/{path:.*}", self.answer)
-        runner = web.AppRunner(app)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        port = runner.addresses[0][1]
-        client = GeminiClient("key", f"http://127.0.0.1:{port}")
-        try:
-            yield gemini_embedder(client, sleep=Sleeps())
-        finally:
-            await client.aclose()
-            await runner.cleanup()
-
-
-async def test_gemini_is_told_the_purpose_and_sent_batches_in_order():
-    fake = FakeGeminiEmbeddings()
-    texts = ["x" * n for n in range(1, 11)]
-
-    async with fake.embedder() as embedder:
-        vectors = await embedder.embed_passages(texts)
-        assert await embedder.embed_query("abc") == [3, 1]
-
-    assert [vector[0] for vector in vectors] == [len(text) for text in texts]
-    assert [len(batch) for batch in fake.requests] == [8, 2, 1]
-    assert fake.paths[0] == "/v1beta/models/gemini-embedding-001:batchEmbedContents"
-    assert fake.requests[0][0]["taskType"] == "RETRIEVAL_DOCUMENT"
-    assert fake.requests[2][0]["taskType"] == "RETRIEVAL_QUERY"
-    assert fake.requests[0][0]["outputDimensionality"] == 768
-
-
-async def test_gemini_failure_is_retried_and_a_persistent_one_is_unavailable():
-    fake = FakeGeminiEmbeddings(503, 503, 400)
-
-    async with fake.embedder() as embedder:
-        with pytest.raises(EmbedderUnavailable, match=r"Gemini made no vectors \(status 400\)"):
-            await embedder.embed_passages(["abc"])
-
-    assert len(fake.requests) == 3
-
-
 async def test_gemini_that_cannot_be_started_is_unavailable(monkeypatch, tmp_path):
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
     embedder = gemini_embedder(GeminiClient("key"), sleep=Sleeps())
@@ -241,11 +179,3 @@ async def test_failed_service_is_not_called_for_a_while():
     clock.advance(FAILURE_TTL_S)
 
     assert await vectors.embed_query("boat") == [1.0, 0.0, 0.0, 0.0]
-
-
-async def test_other_members_are_those_of_the_embedder():
-    embedder = FakeEmbedder()
-    vectors = RestingEmbedder(embedder, FakeClock())
-
-    assert (vectors.name, vectors.min_similarity) == ("fake-4", 0.5)
-    assert await vectors.embed_passages(["loaf"]) == [[0.0, 1.0, 0.0, 0.0]]

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from judge.adapters.files.pandoc import pandoc_html
+from judge.adapters.files.document_files import pandoc_html
 from judge.errors import UnreadableDocument
 
 pytestmark = [

@@ -65,14 +65,6 @@ def test_broken_edit_is_reported_and_parsed_once(watched):
     assert watched.parsed == ["1", "two"]
 
 
-def test_deleted_file_keeps_the_last_good_value_and_is_reported_once(watched):
-    watched.path.unlink()
-    assert watched.later() == 1
-    assert watched.later() == 1
-    assert "cannot be read" in watched.file.problem
-    assert watched.journal.events == ["sources.rejected"]
-
-
 def test_a_file_that_is_not_text_is_refused(watched):
     watched.path.write_bytes(b"1\n\xff\xfe\x00")
     assert watched.later() == 1
@@ -115,11 +107,6 @@ class TestIncludedFiles:
         assert watched.later() == 21
         assert watched.later() == 21
         assert watched.journal.events == ["sources.reloaded"]
-
-    def test_broken_included_file_is_named_and_the_last_good_value_kept(self, watched):
-        self.edit(watched, "b", "x")
-        assert watched.later() == 11
-        assert f"more{os.sep}b: 'x' is no number" in watched.file.problem
 
     def test_pattern_without_matches_is_reported_with_its_line(self, watched):
         (watched.path.parent / "more" / "a").unlink()

@@ -1,7 +1,6 @@
 """What a server of chat completions sends becomes a reply, without a server."""
 
 import json
-import time
 
 import pytest
 from hypothesis import given
@@ -85,10 +84,6 @@ def test_stream_without_an_end_is_cut_unless_its_json_is_complete(events, is_cut
         draft.add(json.dumps(event))
 
     assert draft.is_cut_short == is_cut
-
-
-def test_reply_whose_tokens_all_went_to_thinking_is_truncated():
-    assert read(said("", "length", reasoning="hm")).finish == "truncated"
 
 
 @pytest.mark.parametrize(
@@ -217,12 +212,6 @@ def test_reply_in_the_field_of_the_thinking_is_found_where_the_content_is_empty(
     assert draft.repairs == {"reasoning"}
 
 
-def test_whole_text_that_is_repeated_in_the_last_event_counts_once():
-    whole = {"choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}]}
-
-    assert read(said("{}"), whole).text == "{}"
-
-
 @pytest.mark.parametrize("written", ['{"a": 1' + "0" * 200, "{" + "\n" * 500, "{" + "ab" * 6001])
 def test_reply_without_end_is_cut_off_as_truncated(written):
     draft = ChatDraft()
@@ -238,20 +227,6 @@ def test_thoughts_are_separated_for_any_split_into_events(thought, size):
     parts = [written[at : at + size] for at in range(0, len(written), size)]
 
     assert read(*map(said, parts)).text == "{}"
-
-
-def test_parsing_time_is_proportional_to_the_number_of_events():
-    def read_s(count: int) -> float:
-        event = json.dumps(said("ab"))
-        draft = ChatDraft()
-        draft.add(json.dumps(said("<think>")))
-        start = time.process_time()
-        for _ in range(count):
-            draft.add(event)
-        return time.process_time() - start
-
-    # 16 when all that was thought is read again with each event.
-    assert read_s(8000) < 8 * min(read_s(2000), read_s(2000))
 
 
 @given(st.lists(EVENTS.map(json.dumps) | JSON_VALUES.map(json.dumps) | st.text()))

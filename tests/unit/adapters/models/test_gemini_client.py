@@ -25,13 +25,6 @@ async def client() -> AsyncIterator[GeminiClient]:
     await client.aclose()
 
 
-async def test_the_client_is_opened_once_for_many_callers(client):
-    async with asyncio.TaskGroup() as group:
-        clients = [group.create_task(client.open()) for _ in range(5)]
-
-    assert len({id(opened.result()) for opened in clients}) == 1
-
-
 async def test_cancelled_caller_does_not_stop_the_opening(client):
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.0):
@@ -54,24 +47,6 @@ async def test_callers_that_fail_together_share_one_new_client(client, monkeypat
         first, second = (group.create_task(open_at_second_try()) for _ in range(2))
 
     assert first.result() is second.result()
-
-
-async def test_closing_an_unused_client_returns_at_once():
-    closing = GeminiClient("key").aclose()
-
-    with pytest.raises(StopIteration):
-        closing.send(None)
-
-
-async def test_closing_a_client_that_could_not_start_raises_nothing(client, monkeypatch, tmp_path):
-    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.0):
-            await client.open()
-
-    await client.aclose()
-
-    assert client._opening is None
 
 
 class Proxy:

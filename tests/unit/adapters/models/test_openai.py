@@ -4,9 +4,7 @@ What it shares with other models is in tests/contract/test_language_model.py.
 """
 
 import json
-import logging
 import socket
-import traceback
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -15,20 +13,18 @@ import pytest
 from judge.adapters.models.openai import (
     MAX_BODY_BYTES,
     MAX_OUTPUT_TOKENS,
-    OpenaiService,
     endpoint,
     open_client,
     served_models,
 )
-from judge.adapters.models.remote import RemoteModel
-from judge.errors import ConfigurationError, ContentBlocked, JudgeError, ModelUnavailable
+from judge.errors import ConfigurationError, ContentBlocked, ModelUnavailable
 from judge.judging.prompts import DEFAULT_PERSONAS
-from judge.judging.verdicts.reply_schema import exact_reply_schema, reply_schema
+from judge.judging.verdicts.reply_schema import reply_schema
 from judge.ports import ignore_text
-from judge.types.replies import ModelReply, Prompt, Usage
+from judge.types.replies import ModelReply, Prompt
 from judge.types.requests import JudgeRequest
-from tests.fakes.chat_server import ChatReply, ChatServer, broken, page
-from tests.fakes.journal import RecordingJournal
+from tests.fakes.chat_server import ChatReply, ChatServer, broken, model_at
+from tests.fakes.journal import RecordingJournal, full_report
 
 KEY = "sk-very-secret"
 PROMPT = Prompt(
@@ -45,17 +41,7 @@ class ChatBench:
     def __init__(self, client, fake: ChatServer, base_url: str, name: str, key: str) -> None:
         self.fake = fake
         self.journal = RecordingJournal()
-        service = OpenaiService(
-            client,
-            self.journal,
-            base_url,
-            name=f"openai:{name}",
-            served_name=name,
-            api_key=key,
-            exact_schema=exact_reply_schema,
-            loose_schema=reply_schema,
-        )
-        self.model = RemoteModel(service, self.journal, jitter=lambda: -1.0)
+        self.model = model_at(base_url, client, self.journal, name=name, key=key)
 
     async def complete(
         self, *replies, on_text=ignore_text, prompt=PROMPT, doubles_limit=False
@@ -116,18 +102,6 @@ async def test_schema_objects_forbid_additional_properties(bench):
     assert list(schema["properties"]) == list(reply_schema(PROMPT)["properties"])
 
 
-async def test_schema_is_sent_without_bounds_to_servers_that_refuse_them():
-    async with on_bench(refuses=["maxLength"]) as bench:
-        await bench.complete("{}")
-
-        exact, loose = (
-            body["response_format"]["json_schema"]["schema"]["properties"]["personas"]
-            for body in bench.fake.requests
-        )
-        assert len(exact["prefixItems"]) == len(DEFAULT_PERSONAS)
-        assert "prefixItems" not in loose
-
-
 async def test_prompts_own_schema_is_sent(bench):
     own = {"type": "object", "properties": {"answers": {"type": "array"}}}
     prompt = Prompt(PROMPT.instructions, PROMPT.text, PROMPT.request, schema=own)
@@ -136,12 +110,6 @@ async def test_prompts_own_schema_is_sent(bench):
 
     sent = bench.fake.requests[0]["response_format"]["json_schema"]["schema"]
     assert sent == own | {"additionalProperties": False}
-
-
-async def test_more_room_is_twice_the_room(bench):
-    await bench.complete("{}", doubles_limit=True)
-
-    assert bench.fake.requests[0]["max_tokens"] == 2 * MAX_OUTPUT_TOKENS
 
 
 @pytest.mark.parametrize(("key", "sent"), [(KEY, f"Bearer {KEY}"), ("", None)])
@@ -180,6 +148,7 @@ async def test_refused_request_features_are_not_sent_again(refuses, response_for
         (400, "Your organization must be verified to stream this model", "stream", False),
         (400, "max_tokens is too large: 4096; at most 2048 tokens", "max_tokens", 2048),
         (400, "Unknown parameter: 'reasoning_effort'", "reasoning_effort", None),
+        (400, "Use 'max_completion_tokens' instead", "max_completion_tokens", MAX_OUTPUT_TOKENS),
         (500, "could not build a grammar from this schema", "response_format", "json_schema"),
         (501, "response_format is not implemented", "response_format", "json_schema"),
         (404, "No endpoints found that can handle the requested parameters", None, None),
@@ -202,13 +171,6 @@ async def test_server_that_refuses_a_part_is_asked_without_it(status, message, n
         assert bench.journal.events == ["model.form"]
 
 
-async def test_failure_that_says_nothing_of_the_form_changes_none(bench):
-    assert (await bench.complete(broken(500, "out of memory"), "{}")).text == "{}"
-
-    first, second = bench.fake.requests
-    assert first == second
-
-
 async def test_spent_credit_is_final(bench):
     with pytest.raises(ModelUnavailable):
         await bench.complete(broken(429, {"code": "insufficient_quota"}))
@@ -220,17 +182,6 @@ async def test_spent_credit_is_final(bench):
 
 def test_query_of_the_address_stays_behind_the_path():
     assert endpoint("http://h/v1/?a=b", "models") == "http://h/v1/models?a=b"
-
-
-async def test_other_name_of_the_token_limit_is_used_if_required():
-    refusal = broken(400, {"message": "Use 'max_completion_tokens' instead of 'max_tokens'."})
-    async with on_bench() as bench:
-        await bench.complete(refusal, "{}")
-
-        body = bench.fake.requests[-1]
-        assert body["max_completion_tokens"] == MAX_OUTPUT_TOKENS
-        assert body["response_format"]["type"] == "json_schema"
-        assert "max_tokens" not in body
 
 
 async def test_schema_is_in_the_prompt_for_servers_without_schemas():
@@ -250,31 +201,6 @@ async def test_request_refused_in_every_form_is_unavailable_and_nothing_is_remem
 
         assert "check JUDGE_MODEL" in caught.value.hint
         assert bench.fake.requests[-1]["response_format"]["type"] == "json_schema"
-
-
-async def test_server_without_streaming_replies_whole(bench):
-    heard: list[str] = []
-
-    reply = await bench.complete(ChatReply('{"a": 1}', is_streamed=False), on_text=heard.append)
-
-    assert reply == ModelReply('{"a": 1}', "openai:tiny", "stop", Usage(120, 80, 40))
-    assert heard == ['{"a": 1}']
-
-
-async def test_status_201_is_a_reply(bench):
-    whole = {"choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}]}
-
-    reply = await bench.complete(ChatReply(body=json.dumps(whole).encode(), status=201))
-
-    assert (reply.finish, reply.text) == ("stop", "{}")
-
-
-async def test_stream_media_type_ignores_case(bench):
-    stream = b'data: {"choices": [{"delta": {"content": "{}"}}]}\n\ndata: [DONE]\n\n'
-
-    reply = await bench.complete(ChatReply(body=stream, content_type="Text/Event-Stream"))
-
-    assert (reply.finish, reply.text) == ("stop", "{}")
 
 
 async def test_unicode_line_separators_do_not_end_an_event(bench):
@@ -343,31 +269,6 @@ async def test_url_without_version_is_explained():
         assert "mostly ends in /v1" in caught.value.hint
 
 
-@pytest.mark.parametrize(
-    "trouble",
-    [
-        [broken(403, f"{KEY} is no key")],
-        [broken(503, f"{KEY} is tired")] * 4,
-        [page(503)] * 4,
-        [page(), ChatReply(cut="at-once")],
-        [ChatReply(body=b"", status=302, headers={"Location": "http://127.0.0.1/"})],
-        [ChatReply(finish="content_filter")],
-        [ChatReply(body=f'{{"error": "{KEY}"}}'.encode())] * 2,
-    ],
-)
-async def test_key_and_dispute_are_in_no_error_or_log(bench, caplog, trouble):
-    caplog.set_level(logging.DEBUG)
-
-    with pytest.raises(JudgeError) as caught:
-        await bench.complete(*trouble)
-
-    error, told = caught.value, repr(bench.model) + str(bench.journal.entries) + caplog.text
-    assert error.__cause__ is error.__context__ is None
-    told += "".join(traceback.format_exception(error)) + repr(vars(error))
-    assert KEY not in told
-    assert PROMPT.text not in told
-
-
 async def test_no_body_is_read_beyond_its_limit(bench):
     answer = json.dumps({"choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}]})
     padded = ChatReply(body=b" " * MAX_BODY_BYTES + answer.encode())
@@ -384,8 +285,7 @@ async def test_key_that_is_no_valid_header_is_not_shown():
             with pytest.raises(ModelUnavailable) as caught:
                 await bench.complete()
 
-            told = "".join(traceback.format_exception(caught.value)) + str(bench.journal.entries)
-            assert KEY not in told
+            assert KEY not in full_report(caught.value) + str(bench.journal.entries)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])

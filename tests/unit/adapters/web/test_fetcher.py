@@ -78,14 +78,6 @@ async def test_three_redirects_are_followed_and_four_are_not(fetcher, web):
     assert await refusal_reason(fetcher, f"{SITE}/4") == "redirects"
 
 
-async def test_a_declared_length_over_the_limit_is_refused_unread(fetcher, web):
-    body = Body(b"a")
-    headers = [*HTML, ("Content-Length", str(MAX_PAGE_BYTES + 1))]
-    web.get(f"{SITE}/").mock(return_value=httpx.Response(200, headers=headers, stream=body))
-    assert await refusal_reason(fetcher, f"{SITE}/") == "too-large"
-    assert body.bytes_read == 0
-
-
 @pytest.mark.parametrize(
     ("body", "headers", "is_page"),
     [
@@ -119,13 +111,6 @@ async def test_request_has_user_agent_and_accept_headers(web):
     assert second["user-agent"] == "Judge/1.0"
     (asking,) = requests_for(web, ROBOTS)
     assert asking.headers["user-agent"].endswith(" (+second@example.orgHost: other)")
-
-
-async def test_no_cookie_is_kept(fetcher, web):
-    url = page(web, f"{SITE}/", headers=(*HTML, ("Set-Cookie", "id=1; Path=/")))
-    for _ in range(2):
-        await fetcher.fetch(url, timeout_s=5)
-    assert "cookie" not in requests_for(web, url)[-1].headers
 
 
 async def test_robots_txt_of_a_redirect_target_applies(fetcher, web):

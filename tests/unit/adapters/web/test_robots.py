@@ -1,5 +1,6 @@
 """The rules of robots.txt, and how long they are cached."""
 
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,7 +47,7 @@ class Time:
 async def refusal(cache: RobotsCache, url: str = PAGE) -> str:
     """The reason why *url* is refused, or nothing."""
     try:
-        await cache.check(ORIGIN, url)
+        await cache.check(httpx.URL(url))
     except FetchError as error:
         return error.reason
     return ""

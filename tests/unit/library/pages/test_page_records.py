@@ -7,7 +7,7 @@ from datetime import UTC
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.adapters.memory.cache import MemoryCache
+from judge.adapters.memory import MemoryCache
 from judge.library.extract.page_passages import PagePassage
 from judge.library.pages.page_records import (
     CachedPage,

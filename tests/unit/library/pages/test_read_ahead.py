@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from judge.adapters.memory.cache import MemoryCache, MemoryLock
+from judge.adapters.memory import MemoryCache, MemoryLock
 from judge.library.extract.html_page import ReadPage
 from judge.library.pages.approved_pages import requests_of
 from judge.library.pages.retriever import ReadAhead, SnippetRetriever

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from judge.adapters.memory.cache import MemoryCache, MemoryLock
+from judge.adapters.memory import MemoryCache, MemoryLock
 from judge.errors import FetchError
 from judge.library.extract.html_page import ReadPage
 from judge.library.extract.page_passages import PagePassage

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.adapters.memory.cache import MemoryCache, MemoryLock
+from judge.adapters.memory import MemoryCache, MemoryLock
 from judge.bootstrap.services import open_services
 from judge.judging.references import ReferenceCollector
 from judge.library.dispute import read_dispute

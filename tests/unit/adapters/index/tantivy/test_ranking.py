@@ -4,7 +4,7 @@ import pytest
 
 from judge.adapters.index.tantivy.index import TantivyIndex
 from judge.adapters.index.tantivy.writer import TantivyStore
-from judge.adapters.system_clock import SystemClock
+from judge.adapters.memory import SystemClock
 from judge.library.search.query import parse_query
 from judge.types.search import Scope
 from tests.fakes.passages import document

@@ -11,7 +11,7 @@ import pytest
 from judge.adapters.index.tantivy.index import TantivyIndex, index_folder
 from judge.adapters.index.tantivy.schema import english, open_index
 from judge.adapters.index.tantivy.writer import TantivyStore
-from judge.adapters.system_clock import SystemClock
+from judge.adapters.memory import SystemClock
 from judge.errors import IndexLocked, IndexUnavailable
 from judge.library.search.query import parse_query
 from judge.text.index_tokens import searchable

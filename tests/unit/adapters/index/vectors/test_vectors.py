@@ -3,13 +3,12 @@
 import sys
 from collections import Counter
 
-import numpy as np
 import pytest
 
 from judge.adapters.index.tantivy.index import TantivyIndex
 from judge.adapters.index.tantivy.writer import TantivyStore
 from judge.adapters.index.vectors import BATCH_TEXTS, TOP_HITS, VectorFile
-from judge.adapters.system_clock import SystemClock
+from judge.adapters.memory import SystemClock
 from judge.bootstrap.corpus import open_vectors
 from judge.errors import ConfigurationError, EmbedderUnavailable, IndexUnavailable
 from judge.library.search.query import parse_query
@@ -170,28 +169,3 @@ def test_missing_package_is_a_configuration_error(monkeypatch, tmp_path):
 
     with pytest.raises(ConfigurationError, match=r"judge\[vectors\].*pip install numpy"):
         Library(tmp_path)
-
-
-THREE = {-5: [3.0, 4.0], 7: [0.0, 0.0], 1 << 62: [0.0, 2.0]}
-
-
-@pytest.fixture
-def file(tmp_path):
-    file = VectorFile(tmp_path / "vectors" / "fake-2.v2")
-    file.add(THREE)
-    return file
-
-
-def test_similarity_is_that_of_the_key_and_0_without_a_vector(file):
-    keys = np.array([1 << 62, 3, -5, 7], dtype=np.int64)
-
-    assert file.similarities([0.0, 1.0], keys).tolist() == pytest.approx([1, 0, 0.8, 0])
-    assert file.similarities([0.0, 1.0, 0.0], keys).tolist() == [0] * 4
-
-
-def test_vectors_of_another_length_are_refused(file):
-    with pytest.raises(ValueError, match="vectors of 3 numbers where 2 are kept"):
-        file.add({8: [1.0, 2.0, 3.0]})
-    with pytest.raises(ValueError, match="shape"):
-        file.add({8: [1.0, 2.0], 9: [1.0]})
-    assert file.table()[0].tolist() == sorted(THREE)

@@ -1,1 +1,0 @@
-"""What one process keeps for itself where there is no Redis."""
