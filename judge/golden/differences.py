@@ -1,8 +1,9 @@
-"""Compares an outcome with what its case expects, key by key; each difference names one field."""
+"""Compares an outcome with what its case expects, key by key, and texts word by word."""
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import Any
 
 from judge.golden.cases import Expected
@@ -14,6 +15,11 @@ MASK = "(changes)"
 
 _VOLATILE = ("id", "timings_ms", "versions")
 _ABSENT = "(absent)"
+
+CONTEXT = 12
+"""Words of unchanged text that are shown before and after a change."""
+
+_WORD = re.compile(r"\s*\S+|\s+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,3 +141,24 @@ def _status_differences(expected: Expected, outcome: Outcome) -> Iterator[Differ
     if is_other or outcome.lacks_reply:
         for defect in outcome.defects:
             yield Difference(f"{defect.rule} in {defect.field}", defect.expected, defect.value)
+
+
+def word_diff(before: str, after: str) -> str:
+    """What changed, as `git diff --word-diff` has it: [-removed-]{+added+}, with some context.
+
+    Empty when the texts are equal.
+    """
+    if before == after:
+        return ""
+    old, new = _WORD.findall(before), _WORD.findall(after)
+    parts = []
+    for group in SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(CONTEXT):
+        text = ""
+        for kind, i, j, k, m in group:
+            removed, added = "".join(old[i:j]), "".join(new[k:m])
+            if kind == "equal":
+                text += removed
+            else:
+                text += f"[-{removed}-]" * bool(removed) + f"{{+{added}+}}" * bool(added)
+        parts.append(text)
+    return " … ".join(parts)
