@@ -15,6 +15,7 @@ MASK = "(changes)"
 
 _VOLATILE = ("id", "timings_ms", "versions")
 _ABSENT = "(absent)"
+_PERSONAS = ("therapist", "analyst", "coach")
 
 CONTEXT = 12
 """Words of unchanged text that are shown before and after a change."""
@@ -85,14 +86,11 @@ def found_values(outcome: Outcome) -> dict[str, object]:
         "type": str(body.get("type", "")).rpartition("/")[2],
         **{key: body.get(key) for key in ("domain", "attempts", "evidence", "degraded")},
         "references": len(body.get("references", ())),
-        **{f"{name.lower()}Verdict": verdicts.get(name) for name in _PERSONAS},
+        **{f"{name}Verdict": verdicts.get(name.title()) for name in _PERSONAS},
         "expectCitation": bool(body.get("citations")),
         "defects": [defect["rule"] for defect in body.get("defects", ())],
         "prompt_digest": outcome.prompt_digest,
     }
-
-
-_PERSONAS = ("Therapist", "Analyst", "Coach")
 
 
 def _find_differences(
@@ -112,21 +110,12 @@ def _find_differences(
         if not re.search(pattern, summary, re.DOTALL):
             yield Difference("summary_matches", pattern, summary)
     second = "".join(outcome.prompts[1:2])
-    for words in expected.second_prompt_names:
-        if words not in second:
-            yield Difference("second_prompt_names", words, second[-300:])
+    absent = [words for words in expected.second_prompt_names if words not in second]
+    yield from (Difference("second_prompt_names", words, second[-300:]) for words in absent)
     yield from body_differences(expected.body or {}, outcome.body, is_exact=False)
     if expected.exact_body is not None:
         yield from body_differences(expected.exact_body, masked(outcome.body), is_exact=True)
-    if outcome.status == 200:
-        yield from _complaints(expected, outcome, evaluators)
-
-
-def _complaints(
-    expected: Expected, outcome: Outcome, evaluators: Evaluators
-) -> Iterator[Difference]:
-    """What the evaluators say no to."""
-    for name, wanted in expected.evaluators.items():
+    for name, wanted in expected.evaluators.items() if outcome.status == 200 else ():
         if complaints := evaluate(evaluators[name], outcome.body, wanted):
             is_plain = parameter_of(evaluators[name]) is None
             yield Difference(name, "yes" if is_plain else wanted, complaints)

@@ -148,37 +148,30 @@ def _share(count: int, of: int) -> str:
 
 
 Direction = Literal["worse", "gone", "unscored", "better", "new", "same"]
-_ORDER: Sequence[Direction] = ("worse", "gone", "unscored", "better", "new", "same")
 
 
 class CaseChange(NamedTuple):
-    """A case in two runs, of which one may lack it."""
+    """A case in two runs, of which one may lack it.
+
+    *rates* are the shares that passed before and after, None where nothing was scored; *interval*
+    the 95 % interval of their change, None in replays, which never vary; *prompt* and *body* what
+    changed in the first answers that were kept in both.
+    """
 
     name: str
     direction: Direction
-    """What became of its rate."""
-
     rates: tuple[float | None, float | None]
-    """The shares that passed, before and after; None where nothing was scored."""
-
     interval: Interval | None
-    """The 95 % interval of the change of a rate; None in replays, which never vary."""
-
     prompt: str
-    """What changed in the prompts of the first answers that were kept in both."""
-
     body: Sequence[Difference]
-    """What changed in those answers, without what differs in every run."""
-
     is_change: bool
-    """Whether anything changed."""
 
 
 def compare_runs(before: Run, after: Run) -> list[CaseChange]:
     """Each case of either run, worse ones first, then by name."""
     old, new = by_case(before), by_case(after)
     changes = [_change(name, old.get(name), new.get(name)) for name in sorted({*old, *new})]
-    return sorted(changes, key=lambda change: _ORDER.index(change.direction))
+    return sorted(changes, key=lambda change: get_args(Direction).index(change.direction))
 
 
 def _change(name: str, old: CaseScore | None, new: CaseScore | None) -> CaseChange:

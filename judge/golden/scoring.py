@@ -72,15 +72,15 @@ async def gather_limited(
 
 async def _score(stored: StoredCase, number: int, config: RunConfig) -> Result:
     """*stored* judged, its answer graded by a real model, and scored."""
-    outcome = await run_case(stored, config)
+    outcome, versions = await run_case(stored, config), config.knowledge_for(stored).versions
     result = Result(
         case=stored.name,
         number=number,
         floor=stored.case.expected.floor,
         rules=outcome.rules,
         model=outcome.replies[0].model if outcome.replies else "",
-        prompt_version=outcome.versions.prompt,
-        sources_version=outcome.versions.sources,
+        prompt_version=versions.prompt,
+        sources_version=versions.sources,
         usage=outcome.usage,
         is_live=config.is_live,
         at=config.started,

@@ -72,12 +72,11 @@ def show_sections(sections: Iterable[Section]) -> None:
 
 def show_cases(_: Journal, *, folder: Path, form: str) -> None:
     """Print each case with what it is about."""
-    keys = ("about", "recorded", "is_live")
-    listed = [
-        {"name": stored.name} | {key.removeprefix("is_"): getattr(stored.case, key) for key in keys}
-        for stored in load_cases(folder)
-    ]
-    show(form, {"cases": listed}, format_report({"cases": listed}))
+    cases = [(stored.name, stored.case) for stored in load_cases(folder)]
+    rows = [(name, case.about, case.recorded, case.is_live) for name, case in cases]
+    keys = ("name", "about", "recorded", "live")
+    report = {"cases": [dict(zip(keys, row, strict=True)) for row in rows]}
+    show(form, report, format_report(report))
 
 
 def show_comparison(_: Journal, *, before: Path | None, after: Path | None) -> int:
@@ -100,9 +99,8 @@ def show_comparison(_: Journal, *, before: Path | None, after: Path | None) -> i
 def replay_config(folder: Path, sources: Path | None = None) -> RunConfig:
     """The configuration for replaying the cases of *folder* that were recorded without sources.
 
-    They use the folder's own sources file, else the configured one, and nothing else of this
-    machine. With *sources*, all cases use that file, and only what any good answer meets is
-    checked. Raises ConfigurationError for a bad sources file.
+    They use the folder's own sources file, else the configured one. With *sources*, all cases use
+    that file, and only what any good answer meets is checked. Raises ConfigurationError.
     """
     own = folder / OWN_SOURCES
     path = sources or (own if own.is_file() else Path(load_settings().sources))
