@@ -20,11 +20,10 @@ from judge.adapters.memory import MemoryCache, MemoryLock, SystemClock
 from judge.bootstrap.sources import compile_knowledge, read_sources
 from judge.judging.care import find_safety
 from judge.judging.domains import choose_domain
-from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import Deadline
 from judge.judging.prompts import render_prompt
 from judge.judging.references import ReferenceCollector
-from judge.judging.results import Attempt, PreparedRequest, build_result
+from judge.judging.results import Attempt, Knowledge, PreparedRequest, build_result
 from judge.judging.verdicts.check import check_reply
 from judge.library.dispute import read_dispute
 from judge.library.pages.retriever import SnippetRetriever

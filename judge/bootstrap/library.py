@@ -19,7 +19,7 @@ from judge.adapters.redis.shared import SharedRedis, connect
 from judge.adapters.redis.stores import RedisCache, RedisLock, RedisRateLimiter, RedisTokenCounter
 from judge.adapters.web.fetcher import open_fetcher
 from judge.bootstrap.sources import open_sources
-from judge.judging.knowledge import Knowledge
+from judge.judging.results import Knowledge
 from judge.library.pages.page_records import PDF_TIMEOUT_S
 from judge.library.pages.retriever import SnippetRetriever
 from judge.ports import Cache, Clock, Journal, Lock, RateLimiter, TokenCounter

@@ -15,10 +15,10 @@ from judge.bootstrap.code_roots import CodeRoots, open_roots
 from judge.bootstrap.corpus import Corpus, open_search
 from judge.bootstrap.library import open_library
 from judge.bootstrap.models import open_gemini, open_model, open_support
-from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import ModelCaller
 from judge.judging.pipeline import Pipeline, unlimited_budget
 from judge.judging.references import ReferenceCollector
+from judge.judging.results import Knowledge
 from judge.library.pages.retriever import ReadAhead, SnippetRetriever
 from judge.library.rank.page_embeddings import PageEmbeddings
 from judge.library.search.service import CitablePassageFinder

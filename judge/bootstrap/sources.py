@@ -6,8 +6,8 @@ from judge.adapters.files.watched_file import LastGood, WatchedFile, read_text_f
 from judge.adapters.memory import SystemClock
 from judge.judging.care import compile_safety
 from judge.judging.domains import compile_detector
-from judge.judging.knowledge import Knowledge
 from judge.judging.prompts import DEFAULT_PERSONAS, prompt_digest
+from judge.judging.results import Knowledge
 from judge.library.sources.catalog import package_vocabulary, parse_sources
 from judge.library.sources.tables import included_files
 from judge.ports import Journal

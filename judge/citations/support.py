@@ -161,15 +161,14 @@ _NUMBERS = {word: str(n) for n, word in enumerate(SMALL_NUMBERS)}
 
 
 class Support(NamedTuple):
-    """How far the sentences of one source support a claim.
-
-    `score` is 0 to 1, None under three content words; `sentence` is the index of the sentence that
-    supports most, None if none shares a word; `contradicts` says that it says the opposite.
-    """
+    """How far the sentences of one source support a claim."""
 
     score: float | None
+    """0 to 1; None under three content words."""
     contradicts: bool
+    """Whether that sentence says the opposite."""
     sentence: int | None
+    """The index of the sentence that supports most; None if none shares a word."""
 
 
 def _weights(text: str) -> dict[str, float]:
@@ -189,10 +188,7 @@ def _weights(text: str) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class SourceReading:
-    """The sentences of one source, indexed once for any number of claims.
-
-    Checking a claim takes time for the sentences that share a word with it.
-    """
+    """The sentences of one source, indexed once for any number of claims."""
 
     sentences: tuple[str, ...]
     postings: dict[str, list[int]]
@@ -226,8 +222,11 @@ class SourceReading:
         if not self.sentences:
             return Support(0.0, contradicts=False, sentence=None)
         missing = [weight for stem, weight in weights.items() if stem not in self.postings]
-        if NUMBER_WEIGHT in missing and self._has_amounts(_measured(claim)):
-            missing = [weight for weight in missing if weight != NUMBER_WEIGHT]
+        if NUMBER_WEIGHT in missing:  # with a unit it may be written in other words
+            facts = quantities(claim)
+            are_measured = all(isinstance(fact, Quantity) and fact.kind for fact in facts)
+            if are_measured and self._has_amounts(facts):
+                missing = [weight for weight in missing if weight != NUMBER_WEIGHT]
         spread = 1 - sum(missing) / total
         best = max(shares.values(), default=0.0)
         score = SINGLE_SENTENCE_WEIGHT * best + (1 - SINGLE_SENTENCE_WEIGHT) * spread
@@ -271,9 +270,3 @@ class SourceReading:
 def support(claim: str, sentences: Sequence[str]) -> Support:
     """How far *sentences* support *claim*; see `SourceReading.support`. Takes linear time."""
     return SourceReading.of(sentences).support(claim)
-
-
-def _measured(claim: str) -> list[Fact]:
-    """The numbers of *claim* if all have a unit, so that they may be written in other words."""
-    facts = quantities(claim)
-    return facts if all(isinstance(fact, Quantity) and fact.kind for fact in facts) else []

@@ -31,10 +31,10 @@ from judge.errors import (
     ModelUnavailable,
 )
 from judge.golden.cases import REPLAY_TIME, GoldenReply, StoredCase
-from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import ModelCaller
 from judge.judging.pipeline import Pipeline
 from judge.judging.references import Arrange, ReferenceCollector
+from judge.judging.results import Knowledge
 from judge.library.extract.document_reader import DocumentMetadata
 from judge.library.pages.retriever import SnippetRetriever
 from judge.library.search.service import CitablePassageFinder

@@ -70,13 +70,15 @@ def compile_safety(
     rules: Sequence[SafetyRule], emergency: tuple[HelpLine, ...] = ()
 ) -> SafetyRules:
     """The compiled *rules*, with the *emergency* lines of the country."""
-    terms = [(normalise(term).words, n) for n, rule in enumerate(rules) for term in rule.terms]
+    terms = [
+        (normalise(straight_apostrophes(term).replace("'", "")).words, n)
+        for n, rule in enumerate(rules)
+        for term in rule.terms
+    ]
     patterns = [(regex, n) for n, rule in enumerate(rules) for regex in rule.patterns]
     return SafetyRules(
         tuple(rules),
-        Phrases(
-            (([*map(_without_apostrophes, words)], n) for words, n in terms), _without_apostrophes
-        ),
+        Phrases(terms, lambda word: word.replace("'", "")),
         PatternSet(straight_apostrophes(regex) for regex, _ in patterns),
         tuple(n for _, n in patterns),
         PatternSet(straight_apostrophes(regex) for rule in rules for regex in rule.harmless),
@@ -155,7 +157,3 @@ def _without_harmless(
             harmless.append(text.folded[start:end])
             at = end
     return normalise("".join([*pieces, text.folded[at:]]))
-
-
-def _without_apostrophes(word: str) -> str:
-    return word.replace("'", "")

@@ -34,10 +34,7 @@ Words = tuple[str, ...]
 
 
 class DomainWeight(NamedTuple):
-    """What a term or pattern weighs for a domain, given by its index; how and where it is written.
-
-    A phrase that counts for a new domain because a term of it is inside is written as that term.
-    """
+    """What a term or pattern weighs for a domain, given by its index, and where it is written."""
 
     domain: int
     weight: float
@@ -54,7 +51,13 @@ class Detector:
     """The compiled terms and patterns of all domains; made once per sources file."""
 
     domains: tuple[str, ...]
+    new: frozenset[int]
+    """The domains that the package has no words for."""
     terms: Phrases[Term]
+    own_terms: Phrases[Term]
+    """Those of the sources file, if there are new domains. They count for these: a phrase of the
+    package hides the terms inside it, as "my neighbour" hides "neighbour", and that was measured
+    for the package's subjects."""
     patterns: PatternSet
     pattern_weights: tuple[DomainWeight, ...]
     """In the order of the patterns."""
@@ -71,7 +74,6 @@ class DomainMatch:
     configured: str
     """The term or the regular expression as written in `file`."""
     file: str
-    """For a phrase that counts because a term of the domain is inside it, the file of that term."""
     weight: float
     factor: float
     """Higher in the question."""
@@ -116,15 +118,19 @@ class DomainEvidence:
 
 def compile_detector(catalog: SourceCatalog) -> Detector:
     """The detector for the domains of *catalog*."""
+    domains = catalog.domains
+    new = frozenset(n for n, domain in enumerate(domains) if domain.vocabulary == NO_WORDS)
     weights = [
         DomainWeight(index, pattern.weight, pattern.regex, words.file)
-        for index, domain in enumerate(catalog.domains)
+        for index, domain in enumerate(domains)
         for words in (domain.vocabulary, domain)
         for pattern in words.patterns
     ]
     return Detector(
-        domains=tuple(domain.name for domain in catalog.domains),
-        terms=Phrases(_terms(catalog.domains), normalise_word),
+        domains=tuple(domain.name for domain in domains),
+        new=new,
+        terms=Phrases(_terms(domains), normalise_word),
+        own_terms=Phrases(_terms(domains, is_own=True) if new else (), normalise_word),
         patterns=PatternSet(straight_apostrophes(weight.text) for weight in weights),
         pattern_weights=tuple(weights),
     )
@@ -160,17 +166,13 @@ def weigh_evidence(detector: Detector, dispute: Dispute) -> DomainEvidence:
     positive = [one for one in itertools.starmap(_score, by_domain) if one.score > 0]
     scores = tuple(sorted(positive, key=lambda one: -one.score))
     words = len(dispute.context.words) + len(dispute.query.words)
+    (fewer, low), (more, high) = SHORT, LONG
+    share = (min(max(words, fewer), more) - fewer) / (more - fewer)
+    needed = round(low + (high - low) * share, 2)
     ahead = None
     if len(scores) > 1:
         ahead = round(scores[1].score + MIN_LEAD, 2)  # Rounded like the scores it is compared with.
-    return DomainEvidence(matches, scores, ScoreThreshold(words, _needed_for_length(words), ahead))
-
-
-def _needed_for_length(words: int) -> float:
-    """The score that a text of so many *words* needs."""
-    (fewer, low), (more, high) = SHORT, LONG
-    share = (min(max(words, fewer), more) - fewer) / (more - fewer)
-    return round(low + (high - low) * share, 2)
+    return DomainEvidence(matches, scores, ScoreThreshold(words, needed, ahead))
 
 
 def normalise_word(word: str) -> str:
@@ -189,41 +191,20 @@ def term_words(text: str) -> Words:
     return tuple(map(normalise_word, normalise(text).words))
 
 
-def _terms(domains: Sequence[DomainSpec]) -> Iterator[tuple[Words, Term]]:
-    """Every term with its normalised words; a term of several domains is yielded once.
+def _terms(domains: Sequence[DomainSpec], *, is_own: bool = False) -> Iterator[tuple[Words, Term]]:
+    """Every term with its normalised words, or those that the domains have of their *own*.
 
     Of terms with the same words the heaviest counts, and a domain's own before the package's.
     """
     weights: dict[Words, dict[int, DomainWeight]] = {}
     for index, domain in enumerate(domains):
-        for source in (domain.vocabulary, domain):
+        for source in (domain,) if is_own else (domain.vocabulary, domain):
             for text, weight in sorted(source.terms, key=itemgetter(1)):
                 found = DomainWeight(index, weight, text, source.file)
                 weights.setdefault(term_words(text), {})[index] = found
-    shown = {words: next(iter(by_domain.values())).text for words, by_domain in weights.items()}
-    _extend_to_new_domains(weights, domains)
     for words, by_domain in weights.items():
-        yield words, (shown[words], tuple(by_domain.values()))
-
-
-def _extend_to_new_domains(
-    weights: dict[Words, dict[int, DomainWeight]], domains: Sequence[DomainSpec]
-) -> None:
-    """Give the package's phrases the weights that terms inside them have for new domains.
-
-    A phrase hides the terms inside it, as "my neighbour" hides "neighbour". That was measured for
-    the package's subjects; a domain that the package has no words for would lose the hidden term.
-    """
-    new = {index for index, domain in enumerate(domains) if domain.vocabulary == NO_WORDS}
-    configured = {term_words(text) for domain in domains for text, _ in domain.terms}
-    if not new or not configured:
-        return
-    for words in [words for words in weights if words not in configured]:
-        for first, last in itertools.combinations(range(len(words) + 1), 2):
-            for index, weight in weights.get(words[first:last], {}).items():
-                if index in new:
-                    earlier = weights[words].get(index, weight)
-                    weights[words][index] = max(weight, earlier, key=attrgetter("weight"))
+        first, *others = by_domain.values()
+        yield words, (first.text, (first, *others))
 
 
 def _matches(
@@ -240,13 +221,15 @@ def _matches(
         domain = detector.domains[weight.domain]
         return DomainMatch(domain, kind, found, configured, file, points, factor, score, is_asked)
 
-    end = 0
-    for start, phrases in detector.terms.find(text.words):
-        if start >= end:
-            length, (shown, weights) = phrases[-1]
-            end = start + length
-            for weight in weights:
-                yield (weight.domain, shown), match("term", shown, weight)
+    for terms in (detector.terms, detector.own_terms):
+        end = 0
+        for start, phrases in terms.find(text.words):
+            if start >= end:
+                length, (shown, weights) = phrases[-1]
+                end = start + length
+                for weight in weights:
+                    if (weight.domain in detector.new) == (terms is detector.own_terms):
+                        yield (weight.domain, shown), match("term", shown, weight)
     for number, found in detector.patterns.matches(text.folded):
         weight = detector.pattern_weights[number]
         shown = " ".join(found[0].split())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from judge.judging.care import SafetyReason, care_lines, find_safety, merged_help
 from judge.judging.domains import DomainMatch, ScoreThreshold, weigh_evidence
-from judge.judging.knowledge import Knowledge
+from judge.judging.results import Knowledge
 from judge.library.country import find_regions
 from judge.library.dispute import Dispute
 from judge.library.pages.approved_pages import IndexedPages

@@ -21,11 +21,6 @@ Listener = Callable[[Prompt, LanguageModel], OnText]
 """Returns the callback for the text of a model's reply to a prompt while it is written."""
 
 
-def ignore_replies(_prompt: Prompt, _model: LanguageModel) -> OnText:
-    """For callers who wait for the whole reply."""
-    return ignore_text
-
-
 @dataclass(frozen=True, slots=True)
 class Deadline:
     """When a request must be answered: `at` in monotonic seconds, `total_s` after it began."""
@@ -59,7 +54,7 @@ class ModelCaller:
         deadline: Deadline,
         *,
         doubles_limit: bool,
-        listener: Listener = ignore_replies,
+        listener: Listener = lambda *_: ignore_text,
     ) -> tuple[ModelReply, LanguageModel]:
         """The reply and the model that gave it; *listener* is called for each model asked.
 

@@ -5,7 +5,7 @@ that whoever tells the story is right; a `No` to both sides adds a warning.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated
 
@@ -33,7 +33,7 @@ from judge.judging.verdicts.reply_schema import (
 )
 from judge.library.dispute import fold
 from judge.text.english import fold_space
-from judge.types.replies import Defect, ModelReply, PersonaVerdict, Prompt, VerdictWord
+from judge.types.replies import Defect, ModelReply, Prompt, VerdictWord
 from judge.types.requests import Context, JudgeRequest, Query
 from judge.types.results import JudgeResult, OtherSide, OtherVerdict
 
@@ -106,11 +106,18 @@ async def hear_other_side(
         other_side = OtherSide.unheard(told, retelling)
         warnings = (*warnings, told)
     else:
-        names = right_with_both(result.personas, verdicts)
-        caller.journal.note("other_side.heard", agrees=not names)
-        other_side = OtherSide(retelling, verdicts, not names, note="")
-        if names:
-            warnings = (_contradiction(names), *warnings)
+        # No other pair contradicts itself: both sides may be wrong, or each in part.
+        both = zip(result.personas, verdicts)
+        right = [one.name for one, other in both if one.verdict == other.verdict == RIGHT]
+        caller.journal.note("other_side.heard", agrees=not right)
+        other_side = OtherSide(retelling, verdicts, not right, note="")
+        if right:
+            who = " and ".join(filter(None, (", ".join(right[:-1]), right[-1])))
+            contradiction = (
+                f"Both sides are told that they are right, by {who}: the verdict follows whoever "
+                "tells the story, so do not rely on it."
+            )
+            warnings = (contradiction, *warnings)
     usage = result.usage + model.usage
     return replace(result, other_side=other_side, warnings=warnings, usage=usage)
 
@@ -134,25 +141,6 @@ async def _verdicts(prepared: PreparedRequest, model: MeteredModel) -> tuple[Oth
             )
         defects, doubles_limit = checked.defects, reply.finish == "truncated"
     raise InvalidReply((), defects)
-
-
-def right_with_both(
-    asker: Sequence[PersonaVerdict], other: Sequence[OtherVerdict]
-) -> tuple[str, ...]:
-    """The names of the personas that find both sides right.
-
-    No other pair of verdicts is a contradiction: both sides may be wrong, or each in part.
-    """
-    return tuple(a.name for a, b in zip(asker, other) if a.verdict == b.verdict == RIGHT)
-
-
-def _contradiction(names: Sequence[str]) -> str:
-    *others, last = names
-    who = f"{', '.join(others)} and {last}" if others else last
-    return (
-        f"Both sides are told that they are right, by {who}: the verdict follows whoever tells the "
-        "story, so do not rely on it."
-    )
 
 
 class CannotRetell(JudgeError):

@@ -19,11 +19,10 @@ from judge.errors import (
 )
 from judge.judging.care import care_lines, find_safety, merged_help
 from judge.judging.domains import choose_domain
-from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import Deadline, ModelCaller, costs_of
 from judge.judging.other_side import hear_other_side
 from judge.judging.references import ReferenceCollector
-from judge.judging.results import Attempt, PreparedRequest, best_attempt, build_result
+from judge.judging.results import Attempt, Knowledge, PreparedRequest, best_attempt, build_result
 from judge.judging.streamed_fields import StreamedFields
 from judge.judging.support_by_model import SupportRater
 from judge.judging.verdicts.check import check_reply
@@ -39,16 +38,11 @@ from judge.types.results import (
     HelpLine,
     JudgeResult,
     ReferencesReady,
-    Step,
     SupportAsked,
 )
 
 GRACE_S = 0.25
 """Seconds past the deadline in which a step can still end with a result instead of an error."""
-
-
-def emit_nothing(_: Step) -> None:
-    """For callers who only want the verdict."""
 
 
 async def unlimited_budget() -> None:
@@ -78,7 +72,7 @@ class Pipeline:
         request: JudgeRequest,
         *,
         request_id: str,
-        emit: Emit = emit_nothing,
+        emit: Emit = lambda _: None,
         stream_fields: bool = False,
     ) -> JudgeResult:
         """Judge *request*; report each step to *emit*, with *stream_fields* also each field.

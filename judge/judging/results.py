@@ -1,24 +1,36 @@
-"""What one run of the pipeline gathers, and how its attempts become the result that is shown."""
+"""What a judgement knows and gathers, and how its attempts become the result that is shown."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from judge.errors import InvalidReply
-from judge.judging.care import SafetyFindings, care_lines, merged_help
-from judge.judging.knowledge import Knowledge
+from judge.judging.care import SafetyFindings, SafetyRules, care_lines, merged_help
+from judge.judging.domains import Detector
 from judge.judging.model_caller import Deadline
 from judge.judging.prompts import render_prompt
 from judge.judging.references import NO_REFERENCES, CollectedReferences
 from judge.judging.verdicts.check import ReplyCheck
 from judge.library.country import Country
+from judge.library.sources.catalog import SourceCatalog
 from judge.types.references import Excerpt, Reference
-from judge.types.replies import CheckedReply, Citation, Defect, ModelReply, Prompt, Usage
+from judge.types.replies import CheckedReply, Citation, Defect, ModelReply, Persona, Prompt, Usage
 from judge.types.requests import Detection, JudgeRequest
-from judge.types.results import HelpLine, JudgeResult, NextStep, Timings
+from judge.types.results import HelpLine, JudgeResult, NextStep, Timings, Versions
 
 MAX_STEPS: Final = 3
 """More would be a reading list and not something to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """Everything derived from one sources file; replaced as a whole when the file changes."""
+
+    catalog: SourceCatalog
+    detector: Detector
+    safety: SafetyRules
+    personas: tuple[Persona, ...]
+    versions: Versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +118,7 @@ def best_attempt(attempts: Sequence[Attempt]) -> tuple[Attempt, CheckedReply]:
 def build_result(
     request_id: str, prepared: PreparedRequest, attempts: Sequence[Attempt]
 ) -> JudgeResult:
-    """The result of the best of *attempts*; raises InvalidReply when none can be shown.
-
-    `timings_ms` is all zeros: the caller sets it after the last step.
-    """
+    """The result of the best of *attempts*, not timed yet; raises InvalidReply if there is none."""
     best, reply = best_attempt(attempts)
     citations, references = reply.citations, prepared.collected.references
     cited = {citation.number for citation in citations}
@@ -142,8 +151,7 @@ def next_steps(
 ) -> tuple[NextStep, ...]:
     """The first MAX_STEPS pages among *references* that *citations* name, in order of citation.
 
-    Titles and URLs are those of the pages, so no step is invented. Passages of indexed documents
-    are left out: their `url` may be no address that can be opened.
+    Passages of indexed documents are left out: their `url` may be no address to be opened.
     """
     pages = {r.number: r for r in references if r.kind == "page"}
     cited = [pages[citation.number] for citation in citations if citation.number in pages]

@@ -98,28 +98,21 @@ def _missing(text: str, other: str) -> Iterator[tuple[Kind, str]]:
         if fact not in others:
             yield ("date" if fact[0] == "date" else "number"), " ".join(fact).strip()
     if currencies := _currencies(other):
-        yield from (("number", name) for name in _currencies(text) if name not in currencies)
+        yield from (("number", name) for name in sorted(_currencies(text) - currencies))
     folded = fold(other)
     other_words = {*_WORD.findall(folded)}
-    for kind, words in dict.fromkeys(_days_and_names(text)):
+    names = [*find_names(text), *find_public_names(text), *_CODE.findall(text)]
+    days_and_names: list[tuple[Kind, str]] = [("date", day) for day in _CALENDAR.findall(text)]
+    days_and_names += [("name", name) for name in names]
+    for kind, words in dict.fromkeys(days_and_names):
         if not other_words.issuperset(_WORD.findall(fold(words))):
             yield kind, words
-    for kind, words in dict.fromkeys(_verbatim(text)):
+    quotes = ("".join(groups) for groups in _QUOTED.findall(text))
+    verbatim: list[tuple[Kind, str]] = [("quote", quote) for quote in quotes]
+    verbatim += [("address", address) for address in _ADDRESS.findall(text)]
+    for kind, words in dict.fromkeys(verbatim):
         if fold(words).strip(" .,;:!?…)") not in folded:
             yield kind, words
-
-
-def _days_and_names(text: str) -> Iterator[tuple[Kind, str]]:
-    """Facts whose words must all occur, in any place."""
-    yield from (("date", day) for day in _CALENDAR.findall(text))
-    names = [*find_names(text), *find_public_names(text), *_CODE.findall(text)]
-    yield from (("name", name) for name in names)
-
-
-def _verbatim(text: str) -> Iterator[tuple[Kind, str]]:
-    """Facts that must occur verbatim."""
-    yield from (("quote", next(filter(None, groups))) for groups in _QUOTED.findall(text))
-    yield from (("address", address) for address in _ADDRESS.findall(text))
 
 
 def _numbers(text: str) -> dict[tuple[str, ...], None]:
@@ -139,9 +132,8 @@ def _one(period: re.Match[str]) -> str:
     return f"{period['before'] or ''}one " if told else period[0]
 
 
-def _currencies(text: str) -> list[str]:
-    names = (_SIGNS.get(sign, sign.lower().rstrip("s")) for sign in _CURRENCY.findall(text))
-    return list(dict.fromkeys(names))
+def _currencies(text: str) -> set[str]:
+    return {_SIGNS.get(sign, sign.lower().rstrip("s")) for sign in _CURRENCY.findall(text)}
 
 
 def _in_words(fact: Fact) -> tuple[str, ...]:

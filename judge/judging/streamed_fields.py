@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from judge.judging.verdicts.check import check_field, complete_fields
+from judge.judging.verdicts.check import FieldChecker
 from judge.judging.verdicts.reply_schema import (
     MAX_REPLY_LENGTH,
     PartialBody,
@@ -79,13 +79,11 @@ class StreamedFields:
     def _tell_complete_fields(self, prompt: Prompt, model: LanguageModel) -> None:
         body = PartialBody.model_validate(complete_members(self._text))
         self._on_care(body.care)
-        for field in complete_fields(body, prompt, needs_verdicts=model.gives_verdicts):
-            if field.name not in self._told:
-                checked = check_field(field, body, prompt)
-                if any(defect.is_asked_again for defect in checked.defects):
-                    self._is_defective = True
-                    return
-                self._tell(checked)
+        for field in FieldChecker(body, prompt, model.gives_verdicts, self._told).fields():
+            if any(defect.is_asked_again for defect in field.defects):
+                self._is_defective = True
+                return
+            self._tell(field)
 
     def _tell(self, field: CheckedField) -> None:
         if field.name not in self._told:

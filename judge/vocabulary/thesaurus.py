@@ -106,23 +106,19 @@ def find_phrases(thesaurus: Thesaurus, text_words: Sequence[str]) -> list[FoundP
     found: list[FoundPhrase] = []
     covered = 0
     for start, phrases in thesaurus.phrases.find(text_words):
+        word = text_words[start]
+        is_content = word not in thesaurus.storytelling and word not in STOP_WORDS
         matches = [
             FoundPhrase(phrase, start, end)
             for length, phrase in phrases
             for end in [_end(phrase.rest, text_words, start + length)]
-            if end > start + 1 or (end and _matches_alone(thesaurus, phrase, text_words[start]))
+            if end > start + 1 or (end and (is_content or word == phrase.shown))
         ]
         # One inside a longer phrase without gaps, which may begin earlier, does not count.
         longest = max((match.end for match in matches if not match.phrase.rest), default=0)
         found += [match for match in matches if match.end >= longest and match.end > covered]
         covered = max(covered, longest)
     return found
-
-
-def _matches_alone(thesaurus: Thesaurus, phrase: LayPhrase, word: str) -> bool:
-    """Whether *word*, whose stem is that of the one-word *phrase*, matches it."""
-    is_content_word = word not in thesaurus.storytelling and word not in STOP_WORDS
-    return is_content_word or word == phrase.shown
 
 
 def _end(rest: Words, text_words: Sequence[str], at: int) -> int:

@@ -15,7 +15,7 @@ from pytest_socket import disable_socket, enable_socket
 
 from judge.entrypoints.cli.golden.run import run_cases
 from judge.entrypoints.cli.golden.vary import run_variants
-from judge.entrypoints.cli.options import SILENT
+from judge.entrypoints.cli.options import TerminalJournal
 from judge.golden.results import read_results
 from tests.entrypoints.command_line import CommandLine
 from tests.fakes.gemini import USAGE, FakeGemini, failure, slow
@@ -23,6 +23,7 @@ from tests.fakes.site import FakeSite
 from tests.fakes.waiting import until
 from tests.unit.golden.material import SOURCES, read, reply, write_case
 
+JOURNAL = TerminalJournal(is_verbose=False)
 CONTEXT = "My landlord Rowan Pike has left the boiler broken. Write to rowan@post.example."
 QUERY = "Am I unreasonable?"
 PARAGRAPH = (
@@ -336,7 +337,7 @@ async def test_answers_before_ctrl_c_are_stored(cli, folder, gemini, tmp_path, c
     write_case(folder)
     gemini.script(reply(), *[slow(reply(), 60.0)] * 4)
     asking = asyncio.create_task(
-        run_cases(SILENT, folder=folder, names=(), is_live=True, repeat=5, keeps_answers=True)
+        run_cases(JOURNAL, folder=folder, names=(), is_live=True, repeat=5, keeps_answers=True)
     )
     # Four calls run at once; the fifth starts when one ends.
     await until(lambda: len(gemini.seen) == 5)
@@ -441,7 +442,7 @@ async def test_variants_before_ctrl_c_are_printed_and_stored(cli, folder, gemini
     gemini.script(slow(reply(), 60.0))  # for one of them; the other goes on
     out = tmp_path / "v.jsonl"
     options = {"folder": folder, "names": (), "repeat": 1, "max_flips": 99, "out": out}
-    varying = asyncio.create_task(run_variants(SILENT, **options, is_live=True))
+    varying = asyncio.create_task(run_variants(JOURNAL, **options, is_live=True))
     for count in (2, 1):
         await until(lambda count=count: in_flight() == count)
     varying.cancel()

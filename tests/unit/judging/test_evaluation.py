@@ -23,17 +23,3 @@ def test_accuracy_f1_and_confusions_are_consistent(pairs):
         if one["precision"] and one["recall"]:
             f1 = 2 * one["precision"] * one["recall"] / (one["precision"] + one["recall"])
             assert abs(one["f1"] - f1) < 0.002
-
-
-def test_confusions_have_their_line_numbers():
-    pairs = [("a", "b"), ("a", "a"), ("a", "b"), ("c", "default"), ("default", "c"), ("a", "c")]
-    report = score([tried(*pair, line=n) for n, pair in enumerate(pairs, 1)], 8)
-    assert [(one["labelled"], one["detected"], one["lines"]) for one in report["confusions"]] == [
-        ("a", "b", [1, 3]),
-        ("c", "default", [4]),
-        ("default", "c", [5]),
-        ("a", "c", [6]),
-    ]
-    assert [(one["domain"], one["disputes"]) for one in report["domains"]] == [
-        ("a", 4), ("b", 0), ("c", 1), ("default", 1)
-    ]  # fmt: skip

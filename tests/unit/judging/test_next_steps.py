@@ -17,17 +17,10 @@ def cite(number: int) -> Citation:
     return Citation(number, "summary", 0, 3, None, "none", None)
 
 
-def test_steps_follow_the_citations_without_duplicates():
-    steps = next_steps([cite(2), cite(1), cite(2)], [page(1), page(2), page(3)])
+def test_steps_are_the_cited_pages_in_order_without_duplicates_or_documents():
+    pages = [page(1), page(2), page(3), page(4, "/home/rules.md", "passage")]
+    steps = next_steps([cite(2), cite(4), cite(1), cite(2)], pages)
     assert steps == (
         NextStep("Page 2", "https://advice.example/2"),
         NextStep("Page 1", "https://advice.example/1"),
     )
-
-
-def test_uncited_page_is_not_a_step():
-    assert next_steps([], [page(1)]) == ()
-
-
-def test_passage_of_a_document_is_not_a_step():
-    assert next_steps([cite(1)], [page(1, "/home/rules.md", "passage")]) == ()

@@ -105,33 +105,15 @@ def test_each_tag_is_once_in_the_prompt_on_its_own_line(pages: list[str], said: 
             assert written not in prompt.instructions
     ours = re.sub(r"(?m)^</?(?:REFERENCES|DISPUTE)>$", "", prompt.text)
     assert not re.search(r"(?i)<(?:[a-z]|\s*/|\s*(?:references|dispute)\b)", ours)
-
-
-@given(st.lists(HOSTILE, max_size=3), HOSTILE)
-def test_line_n_without_its_sentence_numbers_is_reference_n(pages: list[str], said: str) -> None:
-    dispute = JudgeRequest.model_construct(context=said, query=said)
-    references = number_references([snippet(page) for page in pages])
-    lines = render_prompt(dispute, references, DEFAULT_PERSONAS).text.splitlines()
+    told = prompt.text[prompt.text.index("<DISPUTE>") :]
+    assert not re.search(r"[\[{]\s*\d+\s*[\]}]", told)
     for reference in references:
-        line = lines[reference.number]
-        said_of_it = line.removeprefix(f"[{reference.number}] ")
-        assert said_of_it != line
+        said_of_it = lines[reference.number].removeprefix(f"[{reference.number}] ")
+        assert said_of_it != lines[reference.number]
         assert SENTENCE_MARK.sub("", said_of_it) == reference.text
-        count = len(source_sentences(reference.text))
-        assert SENTENCE_MARK.findall(said_of_it) == [str(n) for n in range(1, count + 1)]
         starts = SENTENCE_MARK.split(said_of_it)[2::2]
         assert tuple(start.strip() for start in starts) == source_sentences(reference.text)
-
-
-@given(st.lists(HOSTILE, max_size=3), HOSTILE)
-def test_untrusted_text_has_no_sentence_or_reference_number(pages: list[str], said: str) -> None:
-    dispute = JudgeRequest.model_construct(context=said, query=said)
-    references = number_references([snippet(page) for page in pages])
-    prompt = render_prompt(dispute, references, DEFAULT_PERSONAS)
-    assert all(not find_marks(reference.text) for reference in references)
-    told = prompt.text[prompt.text.index("<DISPUTE>") :]
-    assert not SENTENCE_MARK.search(told)
-    assert not re.search(r"[\[{]\s*\d+\s*[\]}]", told)
+        assert not find_marks(reference.text)
 
 
 def test_second_prompt_has_each_defect_with_value_and_expectation() -> None:

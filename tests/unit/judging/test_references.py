@@ -1,14 +1,12 @@
 """The references are relevant pages, then passages; unreadable pages are counted."""
 
-from datetime import UTC, datetime
-
 import pytest
 
 from judge.judging.references import CollectedReferences, ReferenceCollector
 from judge.library.dispute import read_dispute
 from judge.library.extract.html_page import ReadPage
 from judge.library.sources.catalog import parse_sources
-from judge.types.references import CitablePassages, Snippet
+from judge.types.references import CitablePassages
 from tests.fakes.clock import FakeClock
 from tests.fakes.fetcher import ScriptedFetcher
 from tests.fakes.journal import RecordingJournal
@@ -63,16 +61,6 @@ class World:
 @pytest.fixture
 def world() -> World:
     return World()
-
-
-async def test_relevant_pages_come_before_passages(world):
-    clause = Snippet("lease.md", "Lease", "Repairs in 3 days.", datetime.now(UTC), kind="passage")
-    collected = await world.collect(passages=CitablePassages((clause,)))
-    assert [(one.number, one.kind, one.url) for one in collected.references] == [
-        (1, "page", REPAIRS),
-        (2, "passage", "lease.md"),
-    ]
-    assert collected.left_out == 0
 
 
 async def test_unreadable_page_of_the_domain_is_counted_as_left_out(world):

@@ -9,7 +9,6 @@ import pytest
 from judge.adapters.models.extractive import ExtractiveModel
 from judge.errors import ContentBlocked, ModelUnavailable
 from judge.judging.support_by_model import SupportByModel
-from judge.types.replies import ModelReply, Prompt
 from judge.types.results import JudgeResult, SupportAsked
 from tests.fakes.model import ScriptedModel
 from tests.unit.judging.test_pipeline import GOOD, World, reply
@@ -43,20 +42,6 @@ async def test_support_is_the_answer_of_the_model(
     assert (citation.support, citation.contradicts) == (support, contradicts)
     assert world.steps[-1] == SupportAsked(1)
     assert result.usage.total == 2 * (100 + 50 + 25)
-
-
-async def test_time_of_the_support_call_counts_as_model_time() -> None:
-    class Ticking(ScriptedModel):
-        async def complete(self, prompt: Prompt, **options: Any) -> ModelReply:
-            clock.advance(0.3)
-            return await super().complete(prompt, **options)
-
-    model = Ticking(GOOD, answers("follows"))
-    world = World(model)
-    clock = world.clock
-    world.pipeline = replace(world.pipeline, support=SupportByModel(world.pipeline.model))
-    timings = (await world.judge()).timings_ms
-    assert (timings.model, timings.total) == (600.0, 600.0)
 
 
 async def test_contradiction_denied_by_the_model_is_not_a_warning() -> None:

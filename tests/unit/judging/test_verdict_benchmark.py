@@ -8,7 +8,6 @@ from benchmarks.verdicts import (
     Answer,
     Post,
     read_answers,
-    read_posts,
     report,
     run,
 )
@@ -54,16 +53,6 @@ def pipeline(model: ScriptedModel) -> Pipeline:
 async def measured(model: ScriptedModel, kept: Path, changes: tuple[str, ...] = ()) -> list[Answer]:
     judge = pipeline(model)
     return await run(judge, POSTS, kept, other_side=False, changes=changes, at_once=1)
-
-
-def test_posts_on_which_the_crowd_is_divided_are_left_out() -> None:
-    lines = [
-        json.dumps({"id": word, "query": "q", "context": "c", "verdict": word, "share": share})
-        for word, share in [("NTA", 1), ("NAH", 0.7), ("YTA", 0.69), ("ESH", 0.9)]
-    ]
-    assert [(post.id, post.crowd) for post in read_posts([*lines, ""])] == [
-        ("NTA", "No"), ("NAH", "No"), ("ESH", "Partially"),
-    ]  # fmt: skip
 
 
 async def test_kept_answers_are_not_paid_for_twice_and_errors_are_asked_again(

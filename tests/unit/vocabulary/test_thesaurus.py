@@ -58,12 +58,8 @@ def test_storytelling_word_counts_only_when_written_like_the_phrase():
     [
         ("My dad kicked my brother out", "evict"),
         ("I got sacked on Friday", "dismiss"),
-        ("my ex won't let me see the kids", "access"),
-        ("he never pays for the kids", "mainten"),
         ("there is mould behind the bed", "repair"),
         ("they docked my wages", "deduct"),
-        ("the parcel never turned up", "deliveri"),
-        ("my telly packed in", "faulti"),
         ("a ticket on my car", "park"),
     ],
 )

@@ -15,7 +15,7 @@ from judge.entrypoints.cli.sources.check import require_domain
 from judge.errors import ConfigurationError
 from judge.judging.catalog_check import is_plain_http, page_key
 from judge.judging.domains import detect_domain
-from judge.judging.knowledge import Knowledge
+from judge.judging.results import Knowledge
 from judge.library.dispute import read_dispute
 from judge.library.pages.page_records import PageRecord, SnippetRequest
 from judge.library.sources.edit import format_source, propose_source, with_source

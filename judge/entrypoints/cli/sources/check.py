@@ -19,7 +19,7 @@ from judge.entrypoints.cli.output import format_report, format_table, progress_b
 from judge.errors import CacheUnavailable, ConfigurationError, FetchError, UnknownDomain
 from judge.judging.catalog_check import check_catalog
 from judge.judging.domains import detect_domain, term_words
-from judge.judging.knowledge import Knowledge
+from judge.judging.results import Knowledge
 from judge.library.dispute import read_dispute
 from judge.library.pages.approved_pages import requests_of
 from judge.library.pages.page_records import SnippetRequest

@@ -18,7 +18,7 @@ from judge.entrypoints.cli.sources.check import check_pages
 from judge.errors import ConfigurationError
 from judge.judging.domains import MIN_LEAD
 from judge.judging.explain import DisputeExplanation, explain_dispute
-from judge.judging.knowledge import Knowledge
+from judge.judging.results import Knowledge
 from judge.library.dispute import Dispute, read_dispute
 from judge.library.pages.approved_pages import IndexedPages
 from judge.library.rank.candidates import ChosenPage

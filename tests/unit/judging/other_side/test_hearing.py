@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 from judge.adapters.models.extractive import ExtractiveModel
 from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable
-from judge.ports import OnText, ignore_text
-from judge.types.replies import ModelReply, Prompt, Usage
+from judge.types.replies import ModelReply, Usage
 from judge.types.results import JudgeResult, OtherSide
 from tests.fakes.model import ScriptedModel
-from tests.unit.judging.test_pipeline import GOOD, HARD, REQUEST, World, reply
+from tests.unit.judging.test_pipeline import GOOD, HARD, REQUEST, SlowModel, World, reply
 
 RETOLD = "My tenant wants me to mend the boiler, and I will not."
 TOLD = json.dumps({"retelling": RETOLD, "query": "Am I being rude to refuse?"})
@@ -140,32 +139,10 @@ async def test_failure_keeps_the_verdict_and_is_a_warning(
         assert words in told.note
 
 
-class SleepyModel:
-    """Answers as scripted, then never again."""
-
-    name = "sleepy"
-    gives_verdicts = True
-
-    def __init__(self, *script: str) -> None:
-        self._script = list(script)
-
-    async def complete(
-        self,
-        prompt: Prompt,
-        *,
-        timeout_s: float,
-        doubles_limit: bool,
-        on_text: OnText = ignore_text,
-    ) -> ModelReply:
-        if not self._script:
-            await asyncio.Event().wait()
-        return ModelReply(self._script.pop(0), self.name)
-
-
 @pytest.mark.parametrize("script", [(GOOD,), (GOOD, TOLD), (GOOD, TOLD, HARD)])
 async def test_verdict_is_given_in_time_if_the_model_hangs(script: tuple[str, ...]) -> None:
     await World(ScriptedModel(GOOD)).judge()  # what is loaded at first use takes none of the time
-    result = await World(SleepyModel(*script), deadline_s=0.3).judge(hear_other_side=True)
+    result = await World(SlowModel(*script), deadline_s=0.3).judge(hear_other_side=True)
     assert result.other_side is not None
     assert result.other_side.note == "There was no time left to hear the other side."
     assert result.warnings == (result.other_side.note,)

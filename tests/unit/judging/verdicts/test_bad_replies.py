@@ -1,7 +1,12 @@
-"""Each reply of the corpus of bad replies has its recorded outcome and defects."""
+"""Each reply of the corpus of bad replies has its recorded outcome and defects.
+
+The corpus is `tests/fixtures/replies/bad_replies.jsonl`; its README says how an entry is written.
+"""
 
 import json
 import time
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from hypothesis import given
@@ -10,9 +15,60 @@ from hypothesis import strategies as st
 from judge.citations.marks import find_marks
 from judge.judging.verdicts.check import ReplyCheck
 from judge.text.english import source_sentences
-from judge.types.replies import CheckedReply
-from tests.unit.judging.verdicts.bad_replies import ENTRIES, parent_of, references_of, reply_of
+from judge.types.references import Reference
+from judge.types.replies import CheckedReply, ModelReply
 from tests.unit.judging.verdicts.replies import REFERENCES, TEXTS, check, good_reply
+
+CORPUS = Path(__file__).parents[3] / "fixtures" / "replies" / "bad_replies.jsonl"
+ENTRIES = [json.loads(line) for line in CORPUS.read_text().splitlines()]
+
+
+def reply_of(entry: Mapping[str, Any]) -> ModelReply:
+    """The reply that *entry* describes."""
+    if "reply" in entry:
+        text = expanded(entry["reply"])
+    else:
+        text = json.dumps(changed(good_reply(), entry), ensure_ascii=False)
+        before, after = entry.get("wrap", ("", ""))
+        text = before + text[: int(len(text) * entry.get("cut", 1))] + after
+    return ModelReply(text, "model", entry.get("finish", "stop"))
+
+
+def changed(document: dict[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
+    if "order" in entry:
+        document["personas"] = [document["personas"][index] for index in entry["order"]]
+    for path in entry.get("drop", ()):
+        place, key = parent_of(document, path)
+        del place[key]
+    for path, value in entry.get("changes", {}).items():
+        if path == "_root":
+            return {value: document}
+        place, key = parent_of(document, path)
+        place[key] = expanded(value)
+    return document
+
+
+def parent_of(document: Any, path: str) -> tuple[Any, str | int]:
+    *above, last = (int(part) if part.isdigit() else part for part in path.split("."))
+    for part in above:
+        document = document[part]
+    return document, last
+
+
+def expanded(value: Any) -> Any:
+    """*value* with each text or list that is given as a repetition written out."""
+    if isinstance(value, dict) and "times" in value:
+        if "list" in value:
+            return [value["list"]] * value["times"]
+        return value["before"] + value["of"] * value["times"] + value["after"]
+    if isinstance(value, dict):
+        return {key: expanded(below) for key, below in value.items()}
+    return [expanded(below) for below in value] if isinstance(value, list) else value
+
+
+def references_of(entry: Mapping[str, Any]) -> tuple[Reference, ...]:
+    return REFERENCES[: entry.get("references", 2)]
+
 
 LIMIT_S = 0.25
 """Many times what a check takes, for the first of a process and a busy machine."""

@@ -72,14 +72,6 @@ def test_persona_name_may_be_written_in_other_characters(configured: str, writte
     assert [one.name for one in checked.reply.personas] == [configured]
 
 
-@pytest.mark.parametrize(
-    "names", [["Analyst", "Therapist", "Coach"], ["Therapist", "Analyst"], ["A", "B", "C"], []]
-)
-def test_personas_must_be_the_configured_ones_in_order(names: list[str]) -> None:
-    checked = judged(personas=[persona(name) for name in names])
-    assert rules(checked) == [("personas", "personas", True)]
-
-
 def test_text_over_its_limit_is_cut_at_the_end_of_a_sentence_and_not_asked_again() -> None:
     told = "It is cold at home now, with two small children. "
     told += "You wrote to them on Monday and again on Friday. They say that it is on a list. "

@@ -151,7 +151,6 @@ def test_exact_schema_bounds_every_text_list_and_number() -> None:
     ("said", "shown"),
     [
         ("Expect it,\n but pay the rent.", "Expect it, but pay the rent."),
-        ("", "No, you are not being unreasonable."),
         (None, "No, you are not being unreasonable."),
         (["No"], "No, you are not being unreasonable."),
         ("It is for them [1].", "It is for them [1]."),
@@ -174,19 +173,6 @@ def test_long_headline_is_cut_at_a_sentence_or_else_a_word_and_not_asked_again()
         assert checked.reply.personas[1].headline == shown
         assert rules(checked) == [("length", "personas.1.headline", False)]
         assert checked.asked_again == ()
-
-
-@pytest.mark.parametrize(
-    ("verdict", "sentence"),
-    [
-        ("Yes", "Yes, you are being unreasonable."),
-        ("Partially", "Partly: you have a point, and so do they."),
-    ],
-)
-def test_verdict_without_a_headline_is_a_sentence(verdict: str, sentence: str) -> None:
-    checked = check(good_reply(personas=personas(verdict=verdict)))
-    assert checked.reply is not None
-    assert checked.reply.personas[1].headline == sentence
 
 
 def test_care_is_an_enum_behind_the_paraphrase_and_absent_without_rules() -> None:
