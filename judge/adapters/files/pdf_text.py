@@ -1,6 +1,7 @@
 """Extracts the text of PDFs in a child process, since a PDF can keep its reader busy for ever.
 
-`python -m judge.adapters.files.pdf_text` is that process: a PDF on stdin, its JSON on stdout.
+`python -m judge.adapters.files.pdf_text` is that process: on stdin the length of a PDF on a line,
+then the PDF; on stdout a line of JSON for each.
 """
 
 import json
@@ -9,12 +10,13 @@ import re
 import resource
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import date
 from io import BytesIO
-from typing import Any
+from typing import Any, BinaryIO
 
 from judge.errors import UnreadableDocument
 from judge.ports import PdfReader
@@ -38,7 +40,7 @@ BROKEN = "The PDF is broken"
 def pdf_reader(
     *, timeout_s: float = TIMEOUT_S, python: str = sys.executable
 ) -> Iterator[PdfReader]:
-    """A function that reads PDFs, one at a time, each in a process of its own.
+    """A function that reads PDFs, one at a time, in one process, which starts with the first.
 
     Leaving the block, from any thread, ends a reading at once, and any further one.
     """
@@ -51,25 +53,22 @@ def pdf_reader(
         nonlocal child
         if not is_open:
             raise UnreadableDocument("Reading was stopped.")
-        # Our own module; the document is its stdin.
-        with subprocess.Popen(  # noqa: S603
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        ) as child:
-            try:
-                reply, _ = child.communicate(content, timeout=timeout_s)
-            except subprocess.TimeoutExpired:
-                told = f"The PDF took longer than {timeout_s:g} s to read."
-                raise UnreadableDocument(told) from None
-            finally:
-                child.kill()
-        return _parsed(reply)
+        if child and child.poll() is not None:
+            _end(child)
+            child = None
+        if child is None:
+            # Our own module; the document is its stdin.
+            child = subprocess.Popen(  # noqa: S603
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            )
+        return _ask(child, content, timeout_s)
 
     try:
         yield read
     finally:
         is_open = False
         if child:
-            child.kill()
+            _end(child)
 
 
 def pdf_text(content: bytes, *, timeout_s: float = TIMEOUT_S) -> PdfText:
@@ -78,16 +77,41 @@ def pdf_text(content: bytes, *, timeout_s: float = TIMEOUT_S) -> PdfText:
         return read(content)
 
 
-def _parsed(reply: bytes) -> PdfText:
-    """The text in the JSON that the process wrote; raises UnreadableDocument."""
+def _end(child: "subprocess.Popen[bytes]") -> None:
+    child.kill()
+    child.wait()
+    for stream in filter(None, (child.stdin, child.stdout)):
+        with suppress(OSError):  # What a dead reader did not take.
+            stream.close()
+
+
+def _ask(child: "subprocess.Popen[bytes]", content: bytes, timeout_s: float) -> PdfText:
+    """The text of the PDF in *content* as *child* reads it; raises UnreadableDocument."""
+    assert child.stdin
+    assert child.stdout
+    timer = threading.Timer(timeout_s, child.kill)
+    timer.start()
     try:
-        told: dict[str, Any] = json.loads(reply)
-    except ValueError:
+        child.stdin.write(b"%d\n%b" % (len(content), content))
+        child.stdin.flush()
+        reply: dict[str, Any] = json.loads(child.stdout.readline())
+    except (ValueError, OSError):
+        child.kill()
+        if timer.finished.is_set():
+            told = f"The PDF took longer than {timeout_s:g} s to read."
+            raise UnreadableDocument(told) from None
         raise UnreadableDocument(f"{BROKEN}: its reader gave up.") from None
-    if reason := told.get("problem"):
+    finally:
+        timer.cancel()
+    if reason := reply.get("problem"):
         raise UnreadableDocument(reason)
-    updated = date.fromisoformat(told["updated"]) if told["updated"] else None
-    return PdfText(tuple(told["pages"]), told["title"], tuple(told["damaged"]), updated)
+    updated = reply["updated"]
+    return PdfText(
+        tuple(reply["pages"]),
+        reply["title"],
+        tuple(reply["damaged"]),
+        date.fromisoformat(updated) if updated else None,
+    )
 
 
 def read_pdf(
@@ -195,11 +219,14 @@ def _storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def main(timeout_s: float) -> None:
-    """Read the PDF on stdin, and write its JSON to stdout."""
-    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
-    print(json.dumps(read_pdf(sys.stdin.buffer.read(), timeout_s=timeout_s)))  # noqa: T201
+def main(source: BinaryIO, target: BinaryIO, timeout_s: float) -> None:
+    """Read PDFs from *source* until it ends, and write the JSON of each to *target*."""
+    while length := source.readline():
+        content = source.read(int(length))
+        target.write(json.dumps(read_pdf(content, timeout_s=timeout_s)).encode() + b"\n")
+        target.flush()
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]))
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+    main(sys.stdin.buffer, sys.stdout.buffer, float(sys.argv[1]))

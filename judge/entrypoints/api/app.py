@@ -27,11 +27,22 @@ from judge.entrypoints.api.openapi import derive_document
 from judge.entrypoints.api.problem_responses import RequestRefused, problem_response
 from judge.entrypoints.api.request_body import MAX_BODY_BYTES, BoundedRequest, read_body
 from judge.entrypoints.api.routes.documents import add_document, remove_document
-from judge.entrypoints.api.routes.judge import check_citations, judge, list_domains
-from judge.entrypoints.api.routes.judge_stream import HEARTBEAT_S, judge_stream
+from judge.entrypoints.api.routes.judge import (
+    HEARTBEAT_S,
+    check_citations,
+    judge,
+    judge_stream,
+    list_domains,
+)
 from judge.entrypoints.api.routes.search import CODE_ROUTES, search, search_by_address
-from judge.entrypoints.api.routes.static_files import schema_document, static_file
-from judge.entrypoints.api.routes.status import explain_problem, live, metrics, ready
+from judge.entrypoints.api.routes.status_and_pages import (
+    explain_problem,
+    live,
+    metrics,
+    ready,
+    schema_document,
+    static_file,
+)
 from judge.entrypoints.check_requests import MAX_BYTES
 from judge.entrypoints.event_log import log_error, warm
 from judge.errors import ConfigurationError

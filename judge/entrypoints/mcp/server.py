@@ -21,7 +21,6 @@ from pydantic import Field, TypeAdapter
 
 from judge.bootstrap.services import Services
 from judge.entrypoints.event_log import log_error
-from judge.entrypoints.mcp.document_tools import Collections
 from judge.entrypoints.mcp.results import (
     MAX_BYTES,
     Json,
@@ -30,7 +29,7 @@ from judge.entrypoints.mcp.results import (
     failure,
     success,
 )
-from judge.entrypoints.mcp.tools import TOOLS, Report, ToolSpec
+from judge.entrypoints.mcp.tools import TOOLS, Collections, Report, ToolSpec
 from judge.entrypoints.response_models import domains
 from judge.errors import InvalidRequest, JudgeError
 from judge.library.search.service import NOTHING_INDEXED

@@ -35,14 +35,18 @@ def test_every_key_of_a_case_is_explained() -> None:
     assert [key for key in sorted(keys) if f"`{key}`" not in HOW_TO] == []
 
 
-def test_figures_on_support_are_current() -> None:
-    lines = quality.support_figures()
-    assert quality.with_figures(PAGE, "support", lines) == PAGE, "run `make quality`"
-
-
-def test_figures_on_opposites_are_current() -> None:
-    lines = quality.opposite_figures()
-    assert quality.with_figures(PAGE, "opposites", lines) == PAGE, "run `make quality`"
+@pytest.mark.parametrize(("name", "measured"), [
+    ("support", lambda shared: quality.support_figures()),
+    ("opposites", lambda shared: quality.opposite_figures()),
+    pytest.param("detection", quality.detection_figures, marks=pytest.mark.slow),
+    pytest.param("relevance", lambda shared: quality.relevance_figures(shared)[0],
+                 marks=[pytest.mark.slow, pytest.mark.timeout(300)]),
+])  # fmt: skip
+def test_figures_are_current(name, measured) -> None:
+    lines = measured(ROOT.parent / "shared")
+    if not lines:
+        pytest.skip("the labelled data is not here")
+    assert quality.with_figures(PAGE, name, lines) == PAGE, "run `make quality`"
 
 
 def test_figures_replace_their_block_and_a_page_without_one_is_refused() -> None:

@@ -65,6 +65,11 @@ def test_the_date_is_that_of_the_last_change_or_else_of_the_making(changed, day)
     assert pdf_text(pdf("Hello robot", changed=changed)).updated == day
 
 
+def test_a_title_that_is_no_text_is_none():
+    content = pdf("Hello robot", title="A book").replace(b"(A book)", b"null    ")
+    assert read_pdf(content, timeout_s=10)["title"] is None
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [
@@ -95,6 +100,22 @@ def test_hanging_reader_is_killed():
 def test_crashed_reader_is_reported():
     with pytest.raises(UnreadableDocument, match="gave up"):
         pdf_text(pdf("a"), python="/bin/true")
+
+
+def test_one_process_reads_all_and_another_takes_over_after_a_bad_one(monkeypatch):
+    started, popen = [], subprocess.Popen
+
+    def noted(*args, **options):
+        started.append(popen(*args, **options))
+        return started[-1]
+
+    monkeypatch.setattr(subprocess, "Popen", noted)
+    with pdf_reader() as read:
+        assert [read(pdf(name)).pages for name in "abc"] == [("a",), ("b",), ("c",)]
+        started[0].kill()
+        started[0].wait()
+        assert read(pdf("d")).pages == ("d",)
+    assert [process.poll() is None for process in started] == [False, False]
 
 
 def test_leaving_the_block_ends_a_reading_in_another_thread(tmp_path, monkeypatch):
