@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Sequence
 
 from judge.library.country import ANYWHERE, Country
-from judge.text.english import sentence_spans
+from judge.text.english import sentences
 from judge.text.untrusted import quoted_text, quoted_value
 from judge.types.references import Reference
 from judge.types.replies import Defect, Persona, Prompt
@@ -168,7 +168,7 @@ def _task(personas: Sequence[Persona], country: Country, care: Sequence[str]) ->
 @functools.lru_cache(maxsize=2048)
 def _numbered(text: str) -> str:
     """*text* with `{1} `, `{2} ` and so on before its sentences, otherwise unchanged."""
-    spans = sentence_spans(text)
+    spans = sentences(text)
     ends = [*(span.start for span in spans[1:]), len(text)]
     parts = (f"{{{n}}} {text[s.start : e]}" for n, (s, e) in enumerate(zip(spans, ends), 1))
     return "".join(parts) or text

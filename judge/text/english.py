@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import Stemmer
@@ -172,19 +173,23 @@ def content_stems(text: str) -> list[str]:
 
 
 def sentences(text: str) -> list[Span]:
-    """The sentences in order; citation marks after a full stop belong to the sentence before."""
-    spans, start = [], 0
+    """The sentences in order.
+
+    Citation marks, and what has no letter or digit, belong to the sentence before.
+    """
+    ends = [0]
     for match in _SENTENCE_END.finditer(text):
-        end = match.end()
-        if end <= start or _is_inside_a_sentence(text, start, match):
-            continue
-        marks = _TRAILING_MARKS.match(text, end)
-        if marks:
-            end = marks.end()
-        spans.append(_trimmed(text, start, end))
-        start = end
-    if text[start:].strip():
-        spans.append(_trimmed(text, start, len(text)))
+        if match.end() > ends[-1] and not _is_inside_a_sentence(text, ends[-1], match):
+            marks = _TRAILING_MARKS.match(text, match.end())
+            ends.append(marks.end() if marks else match.end())
+    spans: list[Span] = []
+    for start, end in pairwise([*ends, len(text)]):
+        inner = text[start:end].strip()
+        first = text.find(inner, start)
+        if spans and not any(map(str.isalnum, inner)):
+            spans[-1] = Span(spans[-1].start, first + len(inner) if inner else spans[-1].end)
+        elif inner:
+            spans.append(Span(first, first + len(inner)))
     return spans
 
 
@@ -207,11 +212,6 @@ def _is_inside_a_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
     return (lower in _MAYBE_LAST or is_dotted) and not begins_sentence
 
 
-def _trimmed(text: str, start: int, end: int) -> Span:
-    inner = text[start:end]
-    return Span(start + len(inner) - len(inner.lstrip()), start + len(inner.rstrip()))
-
-
 def counted(number: int, noun: str) -> str:
     """*number* and *noun*, in the plural if need be."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
@@ -224,21 +224,10 @@ _LIST_MARKER = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]")
 
 
-def sentence_spans(text: str) -> tuple[Span, ...]:
-    """The sentences of *text*, in order; one without letters or digits joins the one before."""
-    spans: list[Span] = []
-    for span in sentences(text):
-        if spans and not any(c.isalnum() for c in text[span.start : span.end]):
-            spans[-1] = Span(spans[-1].start, span.end)
-        else:
-            spans.append(span)
-    return tuple(spans)
-
-
 @lru_cache(maxsize=512)
 def source_sentences(text: str) -> tuple[str, ...]:
-    """The texts of `sentence_spans`; cached, since the same pages are cited all day."""
-    return tuple(text[span.start : span.end] for span in sentence_spans(text))
+    """The texts of `sentences`; cached, since the same pages are cited all day."""
+    return tuple(text[span.start : span.end] for span in sentences(text))
 
 
 def is_heading(sentence: str) -> bool:
@@ -247,11 +236,11 @@ def is_heading(sentence: str) -> bool:
 
 
 def structured_sentences(text: str) -> tuple[Span, ...]:
-    """As `sentence_spans`, but no sentence goes across two blocks of Markdown *text*."""
+    """As `sentences`, but no sentence goes across two blocks of Markdown *text*."""
     return tuple(
         Span(block.start + span.start, block.start + span.end)
         for block in _blocks(text)
-        for span in sentence_spans(text[block.start : block.end])
+        for span in sentences(text[block.start : block.end])
     )
 
 

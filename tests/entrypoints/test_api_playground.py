@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from judge.entrypoints.api.routes.static_files import POLICY, files_in
+from judge.entrypoints.api.routes.status_and_pages import POLICY, files_in
 from judge.settings import Settings
 
 BUDGET_BYTES = 100_000

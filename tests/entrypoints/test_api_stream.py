@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from judge.entrypoints.api.app import openapi_document
-from judge.entrypoints.api.routes.judge_stream import HEARTBEAT_S
+from judge.entrypoints.api.routes.judge import HEARTBEAT_S
 from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
 from judge.ports import OnText, ignore_text
 from judge.types.replies import ModelReply, Prompt

@@ -51,11 +51,16 @@ def serve(
             "Set REDIS_URL, or use one worker."
         )
     is_public = not is_loopback(host)
-    with _listening(host, port) as listener, _shared_folder(workers) as folder:
+    with (
+        _listening(host, port) as listener,
+        _shared_folder(workers) as folder,
+        contextlib.ExitStack() as stack,
+    ):
         announce = partial(_announce, settings, host, listener, is_public=is_public)
         config = _config(settings, workers, folder, is_public=is_public, open_mcp=open_mcp)
         for number in (signal.SIGTERM, signal.SIGINT):  # uvicorn raises them again at its end
-            signal.signal(number, lambda *_: sys.exit(0))
+            before = signal.signal(number, lambda *_: sys.exit(0))
+            stack.callback(signal.signal, number, before)
         if workers == 1:
             Worker(config, announce).run([listener])
         else:

@@ -22,57 +22,27 @@ from judge.text.decoding import decode_text, marked_encoding
 from judge.text.english import fold_space
 from judge.types.search import DocumentWithPassages, IndexedDocument, Passage
 
-_FORMATS: Mapping[str, str] = {
-    **dict.fromkeys((".md", ".markdown", ".mdx", ".mkd"), "markdown"),
-    **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
-    ".pdf": "pdf",
-    **dict.fromkeys((".csv", ".tsv"), "table"),
-    **dict.fromkeys((".json", ".jsonl", ".ndjson"), "json"),
-    ".ipynb": "notebook",
-    ".eml": "mail",
-    **dict.fromkeys(
-        ".adoc .asciidoc .doc .docx .epub .fb2 .odt .org .ppt .pptx .rst .rtf .tex .textile "
-        ".xls .xlsx".split(),
-        "foreign",
-    ),
+_KINDS: Mapping[str, str] = {
+    extension: kind
+    for kind, *extensions in map(
+        str.split,
+        """
+        markdown .md .markdown .mdx .mkd; html .html .htm .xhtml; pdf .pdf; table .csv .tsv;
+        json .json .jsonl .ndjson; notebook .ipynb; mail .eml; foreign .adoc .asciidoc .doc .docx
+        .epub .fb2 .odt .org .ppt .pptx .rst .rtf .tex .textile .xls .xlsx;
+
+        bash .sh .bash .zsh; c .c .h; cpp .cc .cpp .cxx .hpp .hh .ino; csharp .cs;
+        css .css .scss .less; dart .dart; dockerfile .dockerfile; elixir .ex .exs; go .go;
+        haskell .hs; java .java; javascript .js .mjs .cjs .jsx; julia .jl; kotlin .kt .kts;
+        lua .lua; makefile .makefile; ocaml .ml .mli; perl .pl .pm; php .php; protobuf .proto;
+        python .py .pyi; r .r; ruby .rb; rust .rs; scala .scala; sql .sql; swift .swift;
+        toml .toml; typescript .ts .tsx; xml .xml .xsd .launch .urdf; yaml .yaml .yml
+        """.split(";"),
+    )
+    for extension in extensions
 }
-_LANGUAGES: Mapping[str, str] = {
-    extension: language
-    for language, extensions in {
-        "bash": ".sh .bash .zsh",
-        "c": ".c .h",
-        "cpp": ".cc .cpp .cxx .hpp .hh .ino",
-        "csharp": ".cs",
-        "css": ".css .scss .less",
-        "dart": ".dart",
-        "dockerfile": ".dockerfile",
-        "elixir": ".ex .exs",
-        "go": ".go",
-        "haskell": ".hs",
-        "java": ".java",
-        "javascript": ".js .mjs .cjs .jsx",
-        "julia": ".jl",
-        "kotlin": ".kt .kts",
-        "lua": ".lua",
-        "makefile": ".makefile",
-        "ocaml": ".ml .mli",
-        "perl": ".pl .pm",
-        "php": ".php",
-        "protobuf": ".proto",
-        "python": ".py .pyi",
-        "r": ".r",
-        "ruby": ".rb",
-        "rust": ".rs",
-        "scala": ".scala",
-        "sql": ".sql",
-        "swift": ".swift",
-        "toml": ".toml",
-        "typescript": ".ts .tsx",
-        "xml": ".xml .xsd .launch .urdf",
-        "yaml": ".yaml .yml",
-    }.items()
-    for extension in extensions.split()
-}
+"""How files are read by their extension: formats, then the languages of code."""
+
 BINARY_KINDS = frozenset({"pdf", "foreign"})
 _SNIFFED_BYTES = 8192
 _BLANK_BYTES = codecs.BOM_UTF8 + codecs.BOM_UTF16 + b"\0 \t\n\v\f\r"
@@ -82,7 +52,7 @@ def kind_of(name: str) -> str:
     """How a file with this *name* is read: a format, or the language of code; else `text`."""
     base = name.lower().rpartition("/")[2]
     extension = splitext(base)[1] or f".{base}"
-    return _FORMATS.get(extension) or _LANGUAGES.get(extension, "text")
+    return _KINDS.get(extension, "text")
 
 
 def is_binary(content: bytes) -> bool:

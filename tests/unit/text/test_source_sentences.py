@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.text.english import sentence_spans, source_sentences
+from judge.text.english import sentences, source_sentences
 
 TEXTS = st.text(max_size=120) | st.lists(
     st.sampled_from(
@@ -16,7 +16,7 @@ TEXTS = st.text(max_size=120) | st.lists(
 
 
 @pytest.mark.parametrize(
-    ("text", "sentences"),
+    ("text", "expected"),
     [
         ("", ()),
         ("Pay the rent. Keep a copy.", ("Pay the rent.", "Keep a copy.")),
@@ -26,14 +26,14 @@ TEXTS = st.text(max_size=120) | st.lists(
         ("… !", ("… !",)),
     ],
 )
-def test_text_is_split_into_its_sentences(text: str, sentences: tuple[str, ...]) -> None:
-    assert source_sentences(text) == sentences
+def test_text_is_split_into_its_sentences(text: str, expected: tuple[str, ...]) -> None:
+    assert source_sentences(text) == expected
 
 
 @given(TEXTS)
 def test_sentences_cover_the_text_in_order_and_are_not_empty(text: str) -> None:
     at = 0
-    for span in sentence_spans(text):
+    for span in sentences(text):
         assert not text[at : span.start].strip()
         assert at <= span.start < span.end
         assert text[span.start : span.end].strip() == text[span.start : span.end]

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field
 
 from judge.entrypoints.code_requests import CodeSearch, LineageRequest, WhereUsed
-from judge.entrypoints.mcp.document_tools import DocumentQuery, PassageQuery
-from judge.entrypoints.mcp.tools import DisputeQuery
+from judge.entrypoints.mcp.tools import DisputeQuery, DocumentQuery, PassageQuery
 from judge.golden.cases import GoldenCase
 from judge.golden.results import Prices
 from judge.types.request_fields import (
