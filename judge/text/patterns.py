@@ -98,6 +98,11 @@ class PatternSet:
             for pattern in regexes
         ]
 
+    def compile(self) -> None:
+        """Compile all at once, which takes some milliseconds for each."""
+        for pattern, _ in self._patterns:
+            _compiled(pattern)
+
     def matches(self, text: str) -> Iterator[tuple[int, regex.Match[str]]]:
         """Every match in *text* with the number of its pattern, as `finditer` finds it."""
         beginnings = set(_BEGINNINGS.findall(text.lower()))

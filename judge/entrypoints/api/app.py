@@ -174,7 +174,8 @@ async def _lifespan(
         if open_mcp:
             app.state.mcp = await stack.enter_async_context(open_mcp(services))
         app.state.is_draining = False
-        work = (warm(services), services.read_ahead(), services.sources.watch())
+        compiling = asyncio.to_thread(services.sources.current().compile_patterns)
+        work = (warm(services), services.read_ahead(), services.sources.watch(), compiling)
         tasks = [asyncio.create_task(each) for each in work]
         await asyncio.wait(tasks[:1], timeout=2.0)  # so that the first request need not
         try:
