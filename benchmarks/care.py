@@ -4,6 +4,7 @@
 
 `care_sentences.txt` says who wrote the sentences and when. A hash of each sentence puts it in one
 of two halves: the words of `judge/vocabulary/safety.toml` are fitted on one, the other is reported.
+`care_sentences_unseen.txt` was written later by somebody who had not read them, and is reported whole.
 `--missed` prints the mistakes in the half for fitting, and only those.
 """
 
@@ -18,6 +19,7 @@ from judge.library.dispute import read_dispute
 
 ROOT = Path(__file__).resolve().parent.parent
 SENTENCES = ROOT / "benchmarks" / "care_sentences.txt"
+UNSEEN = ROOT / "benchmarks" / "care_sentences_unseen.txt"
 NONE = "none"
 
 
@@ -31,7 +33,7 @@ def read_sentences(path: Path = SENTENCES) -> list[tuple[str, str]]:
     rule, found = "", []
     for line in path.read_text(encoding="utf-8").splitlines():
         if line.startswith("## "):
-            rule = line[3:]
+            rule = line[3:].partition(",")[0]
         elif line and not line.startswith("#"):
             found.append((rule, line))
     return found
@@ -60,7 +62,8 @@ def main() -> None:
     sentences = read_sentences()
     fitted = [pair for pair in sentences if not is_held_out(pair[1])]
     held_out = [pair for pair in sentences if is_held_out(pair[1])]
-    for name, part in (("for fitting", fitted), ("held out", held_out)):
+    parts = (("for fitting", fitted), ("held out", held_out), ("unseen", read_sentences(UNSEEN)))
+    for name, part in parts:
         figures = ", ".join(f"{key} {value:.3f}" for key, value in measure(part).items())
         print(f"{name} ({len(part)} sentences): {figures}")
     seen = Counter(rule for rule, text in held_out if rule != NONE and rules_of(text))
