@@ -73,6 +73,9 @@ async def gather_limited(
 async def _score(stored: StoredCase, number: int, config: RunConfig) -> Result:
     """*stored* judged, its answer graded by a real model, and scored."""
     outcome, versions = await run_case(stored, config), config.knowledge_for(stored).versions
+    usage = sum((reply.usage for reply in outcome.replies), Usage())
+    if outcome.status == 200:
+        usage = Usage(**outcome.body["usage"])  # with what refused calls cost
     result = Result(
         case=stored.name,
         number=number,
@@ -81,7 +84,7 @@ async def _score(stored: StoredCase, number: int, config: RunConfig) -> Result:
         model=outcome.replies[0].model if outcome.replies else "",
         prompt_version=versions.prompt,
         sources_version=versions.sources,
-        usage=outcome.usage,
+        usage=usage,
         is_live=config.is_live,
         at=config.started,
         sources_file=config.sources_file,
