@@ -43,8 +43,7 @@ from judge.types.text_files import TextFile
 
 Scrub = Callable[[str], str]
 
-MIN_SECRET_LENGTH = 8
-"""Characters; masking shorter settings would mask ordinary words too."""
+MIN_SECRET_LENGTH = 8  # characters; masking shorter settings would mask ordinary words too
 
 _KEYS = re.compile(
     r"AIza[0-9A-Za-z_-]{30,}|\bAQ\.[0-9A-Za-z_-]{20,}"  # Google
@@ -275,9 +274,7 @@ _PATTERNS: Mapping[str, re.Pattern[str]] = {
     ),
 }
 
-
-_PERSONA = re.compile(r'"name": ?"([^"]+)"')
-"""The name of a persona in a reply; nobody is called so."""
+_PERSONA = re.compile(r'"name": ?"([^"]+)"')  # of a reply; nobody is called so
 
 
 def find_personal_details(document: Mapping[str, Any]) -> list[PersonalDetail]:

@@ -20,8 +20,7 @@ from judge.types.replies import Prompt, Usage
 Item = TypeVar("Item")
 Output = TypeVar("Output")
 
-MAX_IN_FLIGHT = 4
-"""Live requests at a time: fast enough, and far below any rate limit."""
+MAX_IN_FLIGHT = 4  # live requests at a time: far below any rate limit
 
 Answered = dict[tuple[str, int], Result]
 """Results by case and number."""

@@ -1,8 +1,7 @@
 """Measures how robust a case is: in variants that must not change its outcome.
 
 The unchanged case is judged first, as often as each variant, so that the random variation of a
-model is not taken for an effect. In a replay the model's words are fixed, so a variant shows
-whether our own steps change.
+model is not taken for an effect. A replay shows whether our own steps change.
 """
 
 import re
