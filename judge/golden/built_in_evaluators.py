@@ -13,8 +13,6 @@ Phrase = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 """Words that a text must or must not contain; an empty phrase stands in every text."""
 
 Body = Mapping[str, Any]
-"""The body of a 200 reply, as JSON."""
-
 Complaints = Iterable[str]
 """The reasons for a no; none for a yes."""
 

@@ -23,9 +23,7 @@ from judge.types.text_files import TextFile
 REPLAY_TIME = datetime(2026, 1, 15, 12, 0, tzinfo=UTC)
 """The moment at which a case is replayed that does not say when it was recorded."""
 
-MAX_BYTES = 64 * 1024 * 1024
-"""Of a case or a fixture; a longer case is cut, which makes it invalid JSON."""
-
+MAX_BYTES = 64 * 1024 * 1024  # Of a case or a fixture; a longer case is cut and thus invalid.
 PAGES = "pages"
 
 
@@ -64,11 +62,10 @@ def _regex(value: str) -> str:
     return value
 
 
-def _named_documents(documents: Mapping[str, str]) -> Mapping[str, str]:
-    for name in documents:
-        if not re.match(r"[^/]+/.", name):
-            raise ValueError(f"must be texts by `collection/id`, which {name!r} is not")
-    return documents
+def _document_name(name: str) -> str:
+    if not re.match(r"[^/]+/.", name):
+        raise ValueError("must be `collection/id`")
+    return name
 
 
 class Rubric(StrictModel):
@@ -99,9 +96,7 @@ class Expected(StrictModel):
     prompt_digest: str | None = None
     body: Mapping[str, Any] | None = None
     exact_body: Mapping[str, Any] | None = None
-    evaluators: Mapping[str, Any] = {}
-    """The parameter of each evaluator, by its name; `load_case` checks them."""
-
+    evaluators: Mapping[str, Any] = {}  # The parameter of each; `load_case` checks them.
     graded: tuple[Rubric, ...] = ()
     floor: Annotated[float, Field(gt=0, le=1)] = 1.0
 
@@ -116,7 +111,7 @@ class GoldenCase(StrictModel):
     versions: Mapping[Literal["model", "prompt", "sources"], str] = {}
     input: JudgeRequest
     pages: Mapping[str, str | GoldenPage | None] = {}
-    documents: Annotated[Mapping[str, str], AfterValidator(_named_documents)] = {}
+    documents: Mapping[Annotated[str, AfterValidator(_document_name)], str] = {}
     sources: tuple[str, ...] = ()
     prompts: tuple[str, ...] = ()
     replies: tuple[Annotated[GoldenReply, BeforeValidator(_reply)], ...] = ()
@@ -209,13 +204,8 @@ def _page(folder: Path, url: str, value: str | GoldenPage | None) -> Page | None
         return Page(url, _fixture(folder, value.file), value.charset)
     if value.endswith(".html") and not any(c.isspace() or c == "<" for c in value):
         return Page(url, _fixture(folder, value), "utf-8")
-    html = value if "<" in value else paragraph_page(value)
-    return Page(url, html.encode(), "utf-8")
-
-
-def paragraph_page(text: str) -> str:
-    """The HTML of a page of which *text* is the only paragraph."""
-    return f"<!doctype html><title>Page</title><main><p>{text}</p></main>"
+    paragraph = f"<!doctype html><title>Page</title><main><p>{value}</p></main>"
+    return Page(url, (value if "<" in value else paragraph).encode(), "utf-8")
 
 
 def _fixture(folder: Path, name: str) -> bytes:

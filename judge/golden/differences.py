@@ -1,8 +1,9 @@
-"""Compares an outcome with what its case expects, key by key; each difference names one field."""
+"""Compares an outcome with what its case expects, key by key, and texts word by word."""
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import Any
 
 from judge.golden.cases import Expected
@@ -14,6 +15,12 @@ MASK = "(changes)"
 
 _VOLATILE = ("id", "timings_ms", "versions")
 _ABSENT = "(absent)"
+_PERSONAS = ("therapist", "analyst", "coach")
+
+CONTEXT = 12
+"""Words of unchanged text that are shown before and after a change."""
+
+_WORD = re.compile(r"\s*\S+|\s+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +86,11 @@ def found_values(outcome: Outcome) -> dict[str, object]:
         "type": str(body.get("type", "")).rpartition("/")[2],
         **{key: body.get(key) for key in ("domain", "attempts", "evidence", "degraded")},
         "references": len(body.get("references", ())),
-        **{f"{name.lower()}Verdict": verdicts.get(name) for name in _PERSONAS},
+        **{f"{name}Verdict": verdicts.get(name.title()) for name in _PERSONAS},
         "expectCitation": bool(body.get("citations")),
         "defects": [defect["rule"] for defect in body.get("defects", ())],
         "prompt_digest": outcome.prompt_digest,
     }
-
-
-_PERSONAS = ("Therapist", "Analyst", "Coach")
 
 
 def _find_differences(
@@ -106,21 +110,12 @@ def _find_differences(
         if not re.search(pattern, summary, re.DOTALL):
             yield Difference("summary_matches", pattern, summary)
     second = "".join(outcome.prompts[1:2])
-    for words in expected.second_prompt_names:
-        if words not in second:
-            yield Difference("second_prompt_names", words, second[-300:])
+    absent = [words for words in expected.second_prompt_names if words not in second]
+    yield from (Difference("second_prompt_names", words, second[-300:]) for words in absent)
     yield from body_differences(expected.body or {}, outcome.body, is_exact=False)
     if expected.exact_body is not None:
         yield from body_differences(expected.exact_body, masked(outcome.body), is_exact=True)
-    if outcome.status == 200:
-        yield from _complaints(expected, outcome, evaluators)
-
-
-def _complaints(
-    expected: Expected, outcome: Outcome, evaluators: Evaluators
-) -> Iterator[Difference]:
-    """What the evaluators say no to."""
-    for name, wanted in expected.evaluators.items():
+    for name, wanted in expected.evaluators.items() if outcome.status == 200 else ():
         if complaints := evaluate(evaluators[name], outcome.body, wanted):
             is_plain = parameter_of(evaluators[name]) is None
             yield Difference(name, "yes" if is_plain else wanted, complaints)
@@ -135,3 +130,24 @@ def _status_differences(expected: Expected, outcome: Outcome) -> Iterator[Differ
     if is_other or outcome.lacks_reply:
         for defect in outcome.defects:
             yield Difference(f"{defect.rule} in {defect.field}", defect.expected, defect.value)
+
+
+def word_diff(before: str, after: str) -> str:
+    """What changed, as `git diff --word-diff` has it: [-removed-]{+added+}, with some context.
+
+    Empty when the texts are equal.
+    """
+    if before == after:
+        return ""
+    old, new = _WORD.findall(before), _WORD.findall(after)
+    parts = []
+    for group in SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(CONTEXT):
+        text = ""
+        for kind, i, j, k, m in group:
+            removed, added = "".join(old[i:j]), "".join(new[k:m])
+            if kind == "equal":
+                text += removed
+            else:
+                text += f"[-{removed}-]" * bool(removed) + f"{{+{added}+}}" * bool(added)
+        parts.append(text)
+    return " … ".join(parts)

@@ -26,10 +26,7 @@ OWN_FILE = "evaluators.py"
 ENTRY_POINTS = "judge-evaluators"
 """The group of entry points by which installed packages offer evaluators."""
 
-
 Evaluator = Callable[..., bool | Iterable[str]]
-"""One question about an answer: whether it is yes, or the reasons for a no."""
-
 Evaluators = Mapping[str, Evaluator]
 """By the name that a case uses."""
 

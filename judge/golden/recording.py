@@ -1,8 +1,7 @@
 """Makes a case from a live judgement, and updates what cases expect.
 
 record -> scrub keys -> replay: only a case that reproduces the recorded body is written. An update
-turns what a case expects exactly into what a replay gives now. Replies and pages stay, and so do
-the expectations that people wrote: patterns, evaluators, floors.
+leaves replies, pages and the expectations that people wrote as they are.
 """
 
 import json
@@ -40,8 +39,6 @@ from judge.settings import EXTRACTIVE
 from judge.types.requests import JudgeRequest
 from judge.types.text_files import TextFile
 
-NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
-
 Scrub = Callable[[str], str]
 
 _WRITTEN_BY_PEOPLE = {"summary_matches", "second_prompt_names", "evaluators", "graded", "floor"}
@@ -61,7 +58,7 @@ class Update(NamedTuple):
 
 def new_case_path(folder: Path, name: str) -> Path:
     """The file of a new case; raises CannotRecord if *name* cannot be one or is taken."""
-    if not NAME.fullmatch(name):
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,79}", name):
         raise CannotRecord(f"{name!r} cannot name a case; use at most 80 of a-z, 0-9, - and _.")
     path = folder / f"{name}.json"
     if path.exists():
@@ -138,7 +135,6 @@ async def _record(
         f"sources.{versions.sources}.{number}.toml": file.text.encode().decode("latin-1")
         for number, file in enumerate(sources, 1)
     }
-    is_extractive = model.name == EXTRACTIVE
     document = {
         "about": "",
         "recorded": True,
@@ -147,8 +143,11 @@ async def _record(
         "input": request.model_dump(exclude_defaults=True),
         "pages": pages,
         **({"sources": list(own)} if own else {}),
-        "replies": [] if is_extractive else model.replies,
-        "model": "extractive" if is_extractive else "scripted",
+        **(
+            {"replies": [], "model": "extractive"}
+            if model.name == EXTRACTIVE
+            else {"replies": model.replies, "model": "scripted"}
+        ),
         "expected": _expected(outcome),
     }
     return document, fixtures | own

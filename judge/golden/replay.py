@@ -1,8 +1,4 @@
-"""Judges a golden case with the pipeline of the server; a replay uses no network.
-
-Here are the ports of a replay, with the pages, replies and time of the case, and those that record
-what passes through them.
-"""
+"""Judges a golden case with the pipeline of the server; a replay uses no network."""
 
 import asyncio
 import functools
@@ -10,7 +6,7 @@ import hashlib
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -44,9 +40,8 @@ from judge.settings import Settings
 from judge.types.references import Media, Page
 from judge.types.replies import Defect, ModelReply, Prompt, Usage
 from judge.types.requests import JudgeRequest
-from judge.types.results import Restarted, Step, Versions
+from judge.types.results import Restarted, Step
 
-REPLAY_DEADLINE_S = 30.0
 REQUEST_ID = "golden"
 
 
@@ -91,7 +86,7 @@ class RuleJournal:
         self.broken: list[tuple[str, ...]] = []
 
     def note(self, event: str, **fields: str | float | bool) -> None:
-        """Record a reply, or a rule that the last one broke."""
+        """See `Journal.note`."""
         if event == "model.replied":
             self.broken.append(())
         elif event == "reply.defect":
@@ -163,27 +158,22 @@ class RecordingModel:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of judging a case: HTTP status, body or problem as JSON, and how it came about."""
+    """The result of judging a case: HTTP status, body or problem as JSON, and how it came about.
+
+    *rules* are those that each reply broke, *defects* what the pipeline tells of them; *missing*
+    names the pages and replies that were requested and that the case does not have; *unanswered* is
+    why there is no answer, if the model gave none.
+    """
 
     status: int
     body: Mapping[str, Any]
     prompts: tuple[str, ...] = ()
     prompt_digest: str = ""
-    """Identifies the prompts, to the byte."""
-
-    versions: Versions = field(default_factory=lambda: Versions("", ""))
     replies: tuple[ModelReply, ...] = ()
     rules: tuple[tuple[str, ...], ...] = ()
-    """The rules that each reply broke."""
-
     defects: tuple[Defect, ...] = ()
-    """The defects behind those rules, as far as the pipeline reports them."""
-
     missing: tuple[str, ...] = ()
-    """The pages and replies that were requested and that the case does not have, in words."""
-
     unanswered: str = ""
-    """Why there is no answer, if the model gave none."""
 
     @property
     def lacks_reply(self) -> bool:
@@ -203,15 +193,12 @@ class RunConfig:
     """How cases are judged: over which sources, by which model."""
 
     knowledge: Knowledge
-    model: LanguageModel | None = None
-    """The real model; None replays the replies of the case."""
-
-    deadline_s: float = REPLAY_DEADLINE_S
+    model: LanguageModel | None = None  # None replays the replies of the case.
+    deadline_s: float = 30.0
     arrange: Arrange = tuple
     sources_file: str = ""
     started: datetime = REPLAY_TIME
-    is_exact: bool = True
-    """Whether all expectations count, or only those that any good answer meets."""
+    is_exact: bool = True  # Whether more counts than what any good answer meets.
 
     @property
     def is_live(self) -> bool:
@@ -223,8 +210,8 @@ class RunConfig:
         return _compiled(*stored.sources) if stored.sources and self.is_exact else self.knowledge
 
 
+# Cases that were recorded together have the same sources.
 _compiled = functools.lru_cache(maxsize=4)(compile_knowledge)
-"""Cached, since cases that were recorded together have the same sources."""
 
 
 async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
@@ -263,21 +250,20 @@ async def _open_documents(stored: StoredCase, clock: Clock) -> AsyncIterator[Pas
     if not documents:
         yield None
         return
-    with TemporaryDirectory(prefix="judge-golden-") as folder:
-        settings = Settings.model_construct(data_dir=folder)
-        entries = [(text.encode(), _metadata(name, clock)) for name, text in documents.items()]
+    with TemporaryDirectory(prefix="judge-golden-") as data_dir:
+        settings = Settings.model_construct(data_dir=data_dir)
+        entries = []
+        for name, text in documents.items():
+            collection, _, path = name.partition("/")
+            folder, modified = path.rpartition("/")[0], clock.now()
+            about = DocumentMetadata(collection, path, path, path, folder=folder, modified=modified)
+            entries.append((text.encode(), about))
         async with open_search(settings, RuleJournal(), clock=clock) as corpus:
             try:
                 await corpus.indexer.add_documents(entries)
             except JudgeError as error:
                 raise ConfigurationError(f"{stored.path}: documents: {error}") from error
             yield CitablePassageFinder(corpus.search, clock)
-
-
-def _metadata(name: str, clock: Clock) -> DocumentMetadata:
-    collection, _, path = name.partition("/")
-    folder = path.rpartition("/")[0]
-    return DocumentMetadata(collection, path, path, path, folder=folder, modified=clock.now())
 
 
 async def judge_recorded(
@@ -290,10 +276,9 @@ async def judge_recorded(
     """What a client over HTTP would get; errors that are not to be *shown* so are raised."""
     steps: list[Step] = []
     error: JudgeError | None = None
-    versions = pipeline.knowledge().versions
     try:
         result = await pipeline.judge(request, request_id=REQUEST_ID, emit=steps.append)
-        body, versions = to_jsonable_python(result), result.versions
+        body = to_jsonable_python(result)
     except shown as failure:
         error = failure
         problem = as_body(problem_of(failure), path="/api/judge", request_id=REQUEST_ID)
@@ -309,7 +294,6 @@ async def judge_recorded(
         body,
         prompts=tuple(map("\n\n".join, prompts)),
         prompt_digest=hashlib.sha256(text.encode()).hexdigest()[:16],
-        versions=versions,
         replies=tuple(model.model_replies),
         defects=error.defects if isinstance(error, InvalidReply) else tuple(asked_again),
         unanswered=str(error) if isinstance(error, ModelUnavailable | DeadlineExceeded) else "",

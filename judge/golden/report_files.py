@@ -9,17 +9,10 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from judge.golden.cases import StoredCase
-from judge.golden.reports import (
-    Section,
-    as_words,
-    failure_lines,
-    made_with,
-)
+from judge.golden.reports import Section, as_words, failure_lines, made_with
 from judge.golden.results import CaseScore, Result, Run, by_case
 
-SAMPLES_SHOWN = 20
-"""Answers shown for a case, those that failed first."""
-
+SAMPLES_SHOWN = 20  # for a case, those that failed first
 RUNS_SHOWN = 30
 STYLE = Path(__file__).with_name("report.css")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -28,10 +21,8 @@ STATES = {"failed": "Not as expected", "unscored": "No answer to score", "passed
 _SIGNS = {"failed": "✗", "unscored": "?", "passed": "✓"}
 
 _READ = "help detail paraphrase summary personas other_side citations references warnings".split()
-"""The keys of a body that a reader wants, in this order."""
-
+# What XML 1.0 cannot hold, not even escaped:
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 cannot hold, not even escaped."""
 
 
 def _scores(runs: Mapping[str, Run]) -> list[tuple[str, CaseScore]]:
@@ -75,9 +66,8 @@ def as_html(
     All text of cases, pages and models in it is escaped.
     """
     rows = [(label, *made_with(run).values()) for label, run in runs.items()]
-    made = Section(
-        headings=("Run", "Date", "Model", "Prompt", "Sources", "Sources file"), rows=rows
-    )
+    headings = ("Run", "Date", "Model", "Prompt", "Sources", "Sources file")
+    made = Section(headings=headings, rows=rows)
     by_name = {stored.name: stored for stored in cases}
     over_time: dict[str, list[str]] = {stored.name: [] for stored in cases}
     for score in (score for run in history for score in by_case(run).values()):

@@ -1,15 +1,14 @@
-"""What there is to tell of a run, and of two: sections for the terminal and the HTML page alike."""
+"""Compares runs, and tells of one or two in sections for the terminal and the HTML page alike."""
 
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os.path import commonprefix
-from typing import get_args
+from typing import Literal, NamedTuple, get_args
 
-from judge.golden.comparison import CaseChange, compare_runs, paired_difference, side_by_side
-from judge.golden.differences import Difference
-from judge.golden.rates import wilson
+from judge.golden.differences import Difference, body_differences, masked, word_diff
+from judge.golden.rates import Interval, Paired, newcombe, paired, wilson
 from judge.golden.results import CaseScore, Prices, Result, Run, State, by_case, cost_of
 from judge.text.english import counted
 from judge.types.replies import Usage
@@ -87,7 +86,9 @@ def summary_sections(runs: Mapping[str, Run], prices: Prices | None) -> Iterator
         (first, before), *others = runs.items()
         compared = ((label, paired_difference(compare_runs(before, run))) for label, run in others)
         lines = [f"{label} against {first}: {difference}" for label, difference in compared]
-        yield Section("Side by side", lines, ("Case", *runs), side_by_side(runs))
+        scores = [by_case(run) for run in runs.values()]
+        rows = [(name, *(str(each.get(name, "-")) for each in scores)) for name in scores[0]]
+        yield Section("Side by side", lines, ("Case", *runs), rows)
 
 
 def _run_sections(run: Run, prices: Prices | None) -> Iterator[Section]:
@@ -144,6 +145,62 @@ def _broken_rules(run: Run) -> Section:
 
 def _share(count: int, of: int) -> str:
     return f"{count} of {of}" + (f" ({count / of:.0%})" if of else "")
+
+
+Direction = Literal["worse", "gone", "unscored", "better", "new", "same"]
+
+
+class CaseChange(NamedTuple):
+    """A case in two runs, of which one may lack it.
+
+    *rates* are the shares that passed before and after, None where nothing was scored; *interval*
+    the 95 % interval of their change, None in replays, which never vary; *prompt* and *body* what
+    changed in the first answers that were kept in both.
+    """
+
+    name: str
+    direction: Direction
+    rates: tuple[float | None, float | None]
+    interval: Interval | None
+    prompt: str
+    body: Sequence[Difference]
+    is_change: bool
+
+
+def compare_runs(before: Run, after: Run) -> list[CaseChange]:
+    """Each case of either run, worse ones first, then by name."""
+    old, new = by_case(before), by_case(after)
+    changes = [_change(name, old.get(name), new.get(name)) for name in sorted({*old, *new})]
+    return sorted(changes, key=lambda change: get_args(Direction).index(change.direction))
+
+
+def _change(name: str, old: CaseScore | None, new: CaseScore | None) -> CaseChange:
+    if not old or not new:
+        rates = old and old.rate, new and new.rate
+        return CaseChange(name, "new" if new else "gone", rates, None, "", (), is_change=True)
+    direction: Direction = "same"
+    interval, prompt, body = None, "", list[Difference]()
+    if old.rate is None or new.rate is None:
+        direction = "unscored"
+    elif old.rate != new.rate:
+        direction = "better" if new.rate > old.rate else "worse"
+    if direction != "unscored" and new.results[0].is_live:
+        interval = newcombe((old.passes, old.scored), (new.passes, new.scored))
+    pairs = zip(old.results, new.results, strict=False)
+    for one, other in ((first.answer, second.answer) for first, second in pairs):
+        if one and other:
+            prompt = word_diff("\n\n".join(one.prompts), "\n\n".join(other.prompts))
+            body = list(body_differences(masked(one.body), masked(other.body), is_exact=True))
+            break
+    is_change = bool(direction != "same" or old.failed != new.failed or prompt or body)
+    return CaseChange(name, direction, (old.rate, new.rate), interval, prompt, body, is_change)
+
+
+def paired_difference(changes: Sequence[CaseChange]) -> Paired | None:
+    """The difference over the cases that were scored in both runs; None without any."""
+    pairs = (change.rates for change in changes)
+    rates = [(old, new) for old, new in pairs if old is not None and new is not None]
+    return paired(rates) if rates else None
 
 
 def comparison_sections(

@@ -42,17 +42,18 @@ class Grade:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One judgement of a case; only `differences` and what follows hold texts."""
+    """One judgement of a case; only `differences` and what follows hold texts.
+
+    *failed* are the fields and evaluators that were not as expected; *reason* is why it could not
+    be scored; *prompt_change* is what differs from the recorded prompts, word by word; *answer* is
+    None for a live one that was stored without `--keep-answers`.
+    """
 
     case: str
     number: int
     floor: float
     failed: tuple[str, ...] = ()
-    """The fields and evaluators that were not as expected."""
-
     reason: str = ""
-    """Why it could not be scored."""
-
     rules: tuple[tuple[str, ...], ...] = ()
     model: str = ""
     prompt_version: str = ""
@@ -64,10 +65,7 @@ class Result:
     grades: tuple[Grade, ...] = ()
     differences: tuple[Difference, ...] = ()
     prompt_change: str = ""
-    """What differs from the prompts that the case was recorded with, word by word."""
-
     answer: Outcome | None = None
-    """None for a live answer that was stored without `--keep-answers`."""
 
     @property
     def state(self) -> State:
@@ -85,20 +83,18 @@ Run = Sequence[Result]
 
 
 class CaseScore(NamedTuple):
-    """All results of one case: how many passed, and how many could be scored."""
+    """All results of one case: how many passed, of how many that could be scored.
+
+    The state is `passed` or `failed` where the unscored results could not change it.
+    """
 
     name: str
     results: Run
     passes: int
     scored: int
     rate: float | None
-    """The share of those that could be scored which passed; None without any."""
-
     state: State
-    """`passed` or `failed` where the unscored results could not change it."""
-
     failed: str
-    """The fields that were not as expected in any answer."""
 
     def __str__(self) -> str:
         return f"{self.passes} of {len(self.results)}"
@@ -197,16 +193,16 @@ def find_baseline(folder: Path, run: Run) -> Run:
     return newest
 
 
+_Cost = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
 class Price(StrictModel):
     """What a million tokens of one model cost; thinking is billed as output."""
 
-    since: date = date.min
-    """The first day on which it holds."""
-
-    input: Annotated[float, Field(ge=0, allow_inf_nan=False)]
-    output: Annotated[float, Field(ge=0, allow_inf_nan=False)]
-    cached: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
-    """Of what is read and was cached by the service; None where that costs as much."""
+    since: date = date.min  # The first day on which it holds.
+    input: _Cost
+    output: _Cost
+    cached: _Cost | None = None  # Of input that the service had cached; None costs as much.
 
     def of(self, usage: Usage) -> float:
         """What *usage* costs."""

@@ -10,8 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from judge.errors import ContentBlocked, ModelUnavailable
 from judge.golden.cases import GoldenCase, StoredCase
-from judge.golden.comparison import word_diff
-from judge.golden.differences import Difference, differences, live_expectations
+from judge.golden.differences import Difference, differences, live_expectations, word_diff
 from judge.golden.replay import RunConfig, run_case
 from judge.golden.results import Grade, Result, Run
 from judge.judging.verdicts.reply_schema import TEXT, object_schema, without_fence
@@ -24,10 +23,8 @@ Output = TypeVar("Output")
 MAX_IN_FLIGHT = 4
 """Live requests at a time: fast enough, and far below any rate limit."""
 
-Answered = Mapping[tuple[str, int], Result]
-"""Answers of an interrupted run, by case and number."""
-
-_NOTHING: Answered = {}
+Answered = dict[tuple[str, int], Result]
+"""Results by case and number."""
 
 
 async def judge_all(
@@ -35,21 +32,22 @@ async def judge_all(
     config: RunConfig,
     *,
     repeat: int = 1,
-    answered: Answered = _NOTHING,
-    on_scored: Callable[[Result], None] = lambda _: None,
+    known: Answered | None = None,
+    on_scored: Callable[[], None] = lambda: None,
 ) -> list[Result]:
-    """Each case judged and scored *repeat* times, unless it was *answered* before.
+    """Each case judged and scored *repeat* times, unless its result is *known*.
 
-    *on_scored* is called with each new result.
+    Each new result is put into *known* at once.
     """
+    results = {} if known is None else known
 
     async def judge(item: tuple[StoredCase, int]) -> Result:
         stored, number = item
-        if before := answered.get((stored.name, number)):
-            return before
-        result = await _score(stored, number, config)
-        on_scored(result)
-        return result
+        key = stored.name, number
+        if key not in results:
+            results[key] = await _score(stored, number, config)
+            on_scored()
+        return results[key]
 
     return await gather_limited(judge, product(cases, range(1, repeat + 1)))
 
@@ -74,15 +72,15 @@ async def gather_limited(
 
 async def _score(stored: StoredCase, number: int, config: RunConfig) -> Result:
     """*stored* judged, its answer graded by a real model, and scored."""
-    outcome = await run_case(stored, config)
+    outcome, versions = await run_case(stored, config), config.knowledge_for(stored).versions
     result = Result(
         case=stored.name,
         number=number,
         floor=stored.case.expected.floor,
         rules=outcome.rules,
         model=outcome.replies[0].model if outcome.replies else "",
-        prompt_version=outcome.versions.prompt,
-        sources_version=outcome.versions.sources,
+        prompt_version=versions.prompt,
+        sources_version=versions.sources,
         usage=outcome.usage,
         is_live=config.is_live,
         at=config.started,

@@ -13,8 +13,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from pytest_socket import disable_socket, enable_socket
 
-from judge.entrypoints.cli.golden.run import run_cases
-from judge.entrypoints.cli.golden.vary import run_variants
+from judge.entrypoints.cli.golden.run import run_cases, run_variants
 from judge.entrypoints.cli.options import TerminalJournal
 from judge.golden.results import read_results
 from tests.entrypoints.command_line import CommandLine

@@ -12,9 +12,10 @@ from selectolax.lexbor import LexborHTMLParser
 
 from judge.errors import NotFound
 from judge.golden.cases import REPLAY_TIME
-from judge.golden.comparison import compare_runs, word_diff
+from judge.golden.differences import word_diff
 from judge.golden.replay import Outcome
 from judge.golden.report_files import as_html, as_junit
+from judge.golden.reports import compare_runs
 from judge.golden.results import find_baseline, last_run, store_run
 from judge.golden.scoring import judge_all
 from tests.unit.golden.material import REPAIRS, reply, run_config, sample, write_case

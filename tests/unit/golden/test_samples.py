@@ -8,8 +8,8 @@ import pytest
 
 from judge.errors import ConfigurationError
 from judge.golden.cases import write_output
-from judge.golden.comparison import compare_runs
 from judge.golden.rates import newcombe, paired, wilson
+from judge.golden.reports import compare_runs
 from judge.golden.results import (
     CaseScore,
     Price,

@@ -169,7 +169,7 @@ def compare() -> None:
     help="How many flips are allowed.",
 )
 @click.option("--out", type=_file, metavar="FILE.jsonl", help="Write results, a line per variant.")
-@runs("golden.vary.run_variants")
+@runs("golden.run.run_variants")
 def vary() -> None:
     """Judge variants of all cases, or of those named, and show which outcomes flip.
 

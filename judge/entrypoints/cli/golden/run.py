@@ -1,14 +1,15 @@
-"""The work of `judge golden run`, `score`, `compare` and `list`."""
+"""The work of `judge golden run`, `score`, `compare`, `list` and `vary`."""
 
+from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import click
+from pydantic import TypeAdapter
 
 from judge.adapters.memory import SystemClock
 from judge.bootstrap.services import open_services
@@ -16,20 +17,19 @@ from judge.bootstrap.sources import compile_knowledge, read_sources
 from judge.entrypoints.cli.options import COULD_NOT_ANSWER, FOUND_SOMETHING
 from judge.entrypoints.cli.output import format_report, progress_bar, say, show, show_table
 from judge.entrypoints.cli.plain_text import one_line
-from judge.errors import ConfigurationError, NotFound
+from judge.errors import ConfigurationError, ModelUnavailable, NotFound
 from judge.golden.cases import StoredCase, load_cases, write_output
-from judge.golden.comparison import compare_runs
 from judge.golden.replay import RunConfig
 from judge.golden.report_files import as_html, as_junit
 from judge.golden.reports import (
     Section,
+    compare_runs,
     comparison_sections,
     failure_sections,
     summary_sections,
 )
 from judge.golden.results import (
     Prices,
-    Result,
     Run,
     as_lines,
     by_case,
@@ -42,13 +42,17 @@ from judge.golden.results import (
     store_run,
     stored_runs,
 )
-from judge.golden.scoring import Answered, find_answered, judge_all, score_again
+from judge.golden.scoring import Answered, find_answered, gather_limited, judge_all, score_again
+from judge.golden.vary import VariantResult, vary
 from judge.ports import Journal
 from judge.settings import EXTRACTIVE, load_settings
 
 PRICES = Path("config/prices.toml")
 OWN_SOURCES = "sources.toml"
 """A sources file in the folder of the cases, so that tuning the real one breaks none of them."""
+
+LIVE_REPEAT = 5
+"""How often each variant is judged live by default, to tell a habit of the model from a slip."""
 
 
 def runs_folder() -> Path:
@@ -68,12 +72,11 @@ def show_sections(sections: Iterable[Section]) -> None:
 
 def show_cases(_: Journal, *, folder: Path, form: str) -> None:
     """Print each case with what it is about."""
-    keys = ("about", "recorded", "is_live")
-    listed = [
-        {"name": stored.name} | {key.removeprefix("is_"): getattr(stored.case, key) for key in keys}
-        for stored in load_cases(folder)
-    ]
-    show(form, {"cases": listed}, format_report({"cases": listed}))
+    cases = [(stored.name, stored.case) for stored in load_cases(folder)]
+    rows = [(name, case.about, case.recorded, case.is_live) for name, case in cases]
+    keys = ("name", "about", "recorded", "live")
+    report = {"cases": [dict(zip(keys, row, strict=True)) for row in rows]}
+    show(form, report, format_report(report))
 
 
 def show_comparison(_: Journal, *, before: Path | None, after: Path | None) -> int:
@@ -96,9 +99,8 @@ def show_comparison(_: Journal, *, before: Path | None, after: Path | None) -> i
 def replay_config(folder: Path, sources: Path | None = None) -> RunConfig:
     """The configuration for replaying the cases of *folder* that were recorded without sources.
 
-    They use the folder's own sources file, else the configured one, and nothing else of this
-    machine. With *sources*, all cases use that file, and only what any good answer meets is
-    checked. Raises ConfigurationError for a bad sources file.
+    They use the folder's own sources file, else the configured one. With *sources*, all cases use
+    that file, and only what any good answer meets is checked. Raises ConfigurationError.
     """
     own = folder / OWN_SOURCES
     path = sources or (own if own.is_file() else Path(load_settings().sources))
@@ -211,33 +213,23 @@ async def _judge(
     keeps_answers: bool,
 ) -> Run:
     """All results, which are stored; live answers, which are paid for, after any failure too."""
-    received, is_done = list(answered.values()), False
-    if config.is_live:
-        _require_room(runs_folder())  # before anything is paid for
-    try:
-        with progress_bar("Asking", len(cases) * repeat - len(answered)) as advance:
-
-            def receive(result: Result) -> None:
-                received.append(result)
-                advance()
-
-            judge = partial(judge_all, cases, config, repeat=repeat, answered=answered)
-            received = await judge(on_scored=receive)
-            is_done = True
-            return received
-    finally:
-        if received and (is_done or config.is_live):
-            _store(received, keeps_answers=keeps_answers, is_done=is_done)
-
-
-def _require_room(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+    try:  # Before anything is paid for, which would be lost.
+        if config.is_live:
+            runs_folder().mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigurationError(
-            f"{folder} cannot be written ({error.strerror}), so answers would be lost. "
+            f"{runs_folder()} cannot be written ({error.strerror}), so answers would be lost. "
             "Set JUDGE_DATA_DIR to a folder of your own."
         ) from error
+    done: Run = ()
+    try:
+        with progress_bar("Asking", len(cases) * repeat - len(answered)) as advance:
+            done = await judge_all(cases, config, repeat=repeat, known=answered, on_scored=advance)
+            return done
+    finally:
+        received = done or (list(answered.values()) if config.is_live else [])
+        if received:
+            _store(received, keeps_answers=keeps_answers, is_done=bool(done))
 
 
 def _store(run: Run, *, keeps_answers: bool, is_done: bool) -> None:
@@ -292,3 +284,66 @@ def _earlier_runs() -> list[Run]:
     except ConfigurationError as error:
         say(f"The report has no earlier runs: {error} Remove that file.")
         return []
+
+
+async def run_variants(
+    journal: Journal,
+    *,
+    folder: Path,
+    names: Sequence[str],
+    repeat: int | None,
+    max_flips: int,
+    out: Path | None,
+    is_live: bool,
+) -> int:
+    """Judge the variants of the cases named, or of all, and show what changed; the exit code."""
+    if repeat and not is_live:
+        raise click.UsageError("--repeat goes with --live: a replay is the same each time.")
+    cases = load_cases(folder, names, is_live=is_live)
+    varied: dict[str, list[VariantResult]] = {}
+
+    async def vary_one(stored: StoredCase) -> None:
+        try:
+            times = repeat or LIVE_REPEAT if is_live else 1
+            varied[stored.name] = await vary(stored, config, repeat=times)
+        except ModelUnavailable:
+            say(f"{stored.name} got no answer as it stands, so its variants were not tried.")
+        advance()
+
+    try:
+        async with open_config(folder, journal, is_live=is_live) as config:
+            with progress_bar("Varying", len(cases)) as advance:
+                await gather_limited(vary_one, cases)
+    finally:  # Results that were paid for are written and shown even after Ctrl-C.
+        done = [result for stored in cases for result in varied.get(stored.name, ())]
+        flips = sum(result.state == "flipped" for result in done)
+        if done:
+            _show_variants(done)
+            click.echo(f"\n{flips} flipped; at most {max_flips} may.")
+            if out:
+                line = TypeAdapter(VariantResult).dump_json
+                write_output(out, b"".join(line(result) + b"\n" for result in done))
+    if not done:
+        raise ModelUnavailable("No case got an answer as it stands.")
+    return FOUND_SOMETHING if flips > max_flips else 0
+
+
+def _show_variants(results: Sequence[VariantResult]) -> None:
+    """For each variant, in how many cases the outcome held; and each flip."""
+    counts = Counter((result.name, result.state) for result in results)
+    names = dict.fromkeys(result.name for result in results)
+    states = ("held", "flipped", "not tried")
+    rows = [(name, *(counts[name, state] for state in states)) for name in names]
+    is_one_case = len(names) == len(results)
+    changed = [
+        (result.case, result.name, result.state, "; ".join(result.flips) or result.skipped)
+        for result in results
+        if result.flips or (result.skipped and is_one_case)
+    ]
+    headings = ("Case", "Variant", "Outcome", "Changed, or why it was not tried")
+    show_sections(
+        [
+            Section(headings=("Variant", "Held", "Flipped", "Not tried"), rows=rows),
+            *([Section(headings=headings, rows=changed)] if changed else []),
+        ]
+    )

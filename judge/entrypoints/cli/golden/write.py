@@ -1,6 +1,6 @@
 """The work of `judge golden new` and `update`, which write to the folder of the cases."""
 
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -22,7 +22,7 @@ from judge.types.request_fields import parse_fields, parse_json
 from judge.types.requests import JudgeRequest
 
 
-def record_case(
+async def record_case(
     journal: Journal,
     *,
     story: str | None,
@@ -31,7 +31,7 @@ def record_case(
     folder: Path,
     name: str,
     allows_no_pages: bool,
-) -> Awaitable[int]:
+) -> int:
     """Judge a request live and store it as a case; the exit code.
 
     The request comes from the options, or without any as JSON from standard input. Raises
@@ -44,12 +44,6 @@ def record_case(
         raise InvalidRequest("Give both --context and --query, or neither and JSON on stdin.")
     else:
         request = parse_json(JudgeRequest, read_text(FROM_STDIN))
-    return _record(journal, request, folder, name, allows_no_pages=allows_no_pages)
-
-
-async def _record(
-    journal: Journal, request: JudgeRequest, folder: Path, name: str, *, allows_no_pages: bool
-) -> int:
     path = new_case_path(folder, name)  # A bad name is reported before the model is asked.
     settings = load_settings()
     async with open_services(settings, journal) as services:
@@ -68,8 +62,7 @@ async def _record(
     say("It replays to the same body. Say in `about` what it is for, and add evaluators.")
     if had_keys:
         say("Something that looks like a key was made unreadable (xxx).")
-    findings = find_personal_details(document)
-    if findings:
+    if findings := find_personal_details(document):
         say("Look at these before you commit it; they may say who somebody is:")
     for finding in findings:
         say(f"  {finding.field}: {finding.kind}: {one_line(finding.words)}")
