@@ -10,13 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NotRequired, TypedDict, cast
 from urllib.parse import quote
 
-from judge.errors import (
-    ContentBlocked,
-    InvalidReply,
-    InvalidRequest,
-    JudgeError,
-    NotFound,
-)
+from judge.errors import ContentBlocked, InvalidReply, InvalidRequest, JudgeError, NotFound
 from judge.types.replies import Defect
 from judge.types.request_fields import FieldError
 from judge.types.results import HelpLine

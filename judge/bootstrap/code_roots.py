@@ -9,13 +9,7 @@ from typing import TypeVar
 from codegraph.query.code_graph import CodeGraph
 
 from codegraph import errors as code_errors
-from judge.errors import (
-    Ambiguous,
-    ConfigurationError,
-    InvalidRequest,
-    NotFound,
-    UnknownRepository,
-)
+from judge.errors import Ambiguous, ConfigurationError, InvalidRequest, NotFound, UnknownRepository
 
 T = TypeVar("T")
 

@@ -60,7 +60,21 @@ async def open_search(
             from judge.bootstrap.models import open_embedder  # noqa: PLC0415 - most need none
 
             embedder = open_embedder(settings, clock, gemini, stack)
-        engine = await _open_engine(settings, clock, journal, embedder, stack)
+        if settings.qdrant_url is not None:
+            key = settings.qdrant_api_key
+            qdrant = open_qdrant(
+                settings.qdrant_url, key.get_secret_value() if key else None, embedder
+            )
+            engine = await stack.enter_async_context(qdrant)
+        elif settings.database_url is not None:
+            url = settings.database_url.get_secret_value()
+            engine = await stack.enter_async_context(open_postgres(url, embedder))
+        else:
+            data_dir = Path(settings.data_dir)
+            index, store = TantivyIndex(data_dir), TantivyStore(data_dir, clock)
+            engine = SearchEngine(index, index, store)
+            if embedder:
+                engine = open_vectors(data_dir, index, store, embedder, journal)
         yield Corpus(
             search=DocumentSearch(engine.index, engine.catalogue, clock),
             indexer=DocumentIndexer(
@@ -76,29 +90,6 @@ async def open_search(
             vectors=engine.vectors,
             embedder=embedder,
         )
-
-
-async def _open_engine(
-    settings: Settings,
-    clock: Clock,
-    journal: Journal,
-    embedder: Embedder | None,
-    stack: AsyncExitStack,
-) -> SearchEngine:
-    """The embedded engine, or the one whose address is set: Qdrant or PostgreSQL."""
-    if settings.qdrant_url is not None:
-        key = settings.qdrant_api_key
-        return await stack.enter_async_context(
-            open_qdrant(settings.qdrant_url, key.get_secret_value() if key else None, embedder)
-        )
-    if settings.database_url is not None:
-        url = settings.database_url.get_secret_value()
-        return await stack.enter_async_context(open_postgres(url, embedder))
-    data_dir = Path(settings.data_dir)
-    index, store = TantivyIndex(data_dir), TantivyStore(data_dir, clock)
-    if embedder is None:
-        return SearchEngine(index, index, store)
-    return open_vectors(data_dir, index, store, embedder, journal)
 
 
 @asynccontextmanager

@@ -103,33 +103,30 @@ async def _pages(request: CheckRequest, services: Services | Library) -> dict[in
     """The texts of the pages, by their places among the sources."""
     approved = {r.source.url: r for r in requests_of(services.sources.current().catalog)}
     named = {n: source for n, source in enumerate(request.sources) if source.url is not None}
-    if unknown := [place for place, source in named.items() if source.url not in approved]:
-        raise _refused(
-            unknown,
-            "url",
-            "is not an approved page; /api/domains and `judge sources list` name them. Give its "
-            "words as text",
-        )
+    unknown = [place for place, source in named.items() if source.url not in approved]
+    _refuse(
+        unknown,
+        "url",
+        "is not an approved page; /api/domains and `judge sources list` name them. Give its words "
+        "as text",
+    )
     snippets = [approved[source.url or ""] for source in named.values()]
-    texts = await services.retriever.full_texts(snippets)
-    if lost := [place for place, text in zip(named, texts, strict=True) if text is None]:
-        raise _refused(
-            lost, "url", "cannot be read now; try again later, or give its words as text"
-        )
+    texts = dict(zip(named, await services.retriever.full_texts(snippets), strict=True))
+    lost = [place for place, text in texts.items() if text is None]
+    _refuse(lost, "url", "cannot be read now; try again later, or give its words as text")
     return {
-        place: AnswerSource(text or "", named[place].title or snippet.source.title)
-        for place, text, snippet in zip(named, texts, snippets, strict=True)
+        place: AnswerSource(texts[place] or "", named[place].title or snippet.source.title)
+        for place, snippet in zip(named, snippets, strict=True)
     }
 
 
 async def _passage(place: int, source: SourceToCheck, services: Services) -> AnswerSource:
     passages = await services.corpus.search.catalogue.around(source.passage or "")
-    if not passages:
-        raise _refused(
-            [place], "passage", "is no passage of the index; use the `id` of a search result"
-        )
+    unknown = [] if passages else [place]
+    _refuse(unknown, "passage", "is no passage of the index; use the `id` of a search result")
     return AnswerSource(passages[0].text, source.title or passages[0].title)
 
 
-def _refused(places: list[int], field: str, message: str) -> BadFields:
-    return BadFields([FieldError(f"sources.{place}.{field}", message) for place in places])
+def _refuse(places: list[int], field: str, message: str) -> None:
+    if places:
+        raise BadFields([FieldError(f"sources.{place}.{field}", message) for place in places])

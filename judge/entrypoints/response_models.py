@@ -74,23 +74,20 @@ class DomainsResponse(TypedDict):
 def chunks(hits: Iterable[Hit], question: SearchQuery, *, with_metadata: bool) -> Iterator[Chunk]:
     """*hits* as chunks, with the words of *question* marked in their highlights."""
     highlight = highlighter(question)
-    return (_chunk(hit, highlight(hit.passage.text), with_metadata=with_metadata) for hit in hits)
-
-
-def _chunk(hit: Hit, highlight: str, *, with_metadata: bool) -> Chunk:
-    passage = hit.passage
-    return Chunk(
-        id=passage.id,
-        text=passage.text,
-        score=round(hit.score, 4),
-        document_id=passage.document_id,
-        document_title=passage.title,
-        collection_id=passage.collection,
-        collection_name=passage.collection,
-        position=passage.position,
-        highlight=highlight,
-        metadata=metadata(passage) if with_metadata else {},
-    )
+    for hit in hits:
+        passage = hit.passage
+        yield Chunk(
+            id=passage.id,
+            text=passage.text,
+            score=round(hit.score, 4),
+            document_id=passage.document_id,
+            document_title=passage.title,
+            collection_id=passage.collection,
+            collection_name=passage.collection,
+            position=passage.position,
+            highlight=highlight(passage.text),
+            metadata=metadata(passage) if with_metadata else {},
+        )
 
 
 def metadata(passage: Passage) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from litestar.handlers import BaseRouteHandler
 from litestar.types import Scope
 
 from judge.entrypoints.api.client_address import caller_address, is_foreign, parse_networks
-from judge.entrypoints.api.middleware import EXTRA_HEADERS
 from judge.entrypoints.api.problem_responses import RequestRefused
 from judge.ports import RateLimiter
 from judge.settings import Settings, name_and_key
@@ -24,6 +23,9 @@ from judge.types.setting_values import parse_rate_limit
 
 ACCESS: Final = "access"
 """The key in a route's `opt` for its Access."""
+
+EXTRA_HEADERS: Final = "headers"
+"""The key in a request's state for headers to add to its reply, unless that sets them itself."""
 
 IS_CLOSED = (
     "This server can be reached from outside and has no keys, so that documents, search, code and "

@@ -2,27 +2,30 @@
 
 import asyncio
 import logging
+import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import cache, partial
-from typing import Any
+from time import perf_counter
+from typing import Any, Final
+from uuid import uuid4
 
 from litestar import Litestar, Request, Response, asgi
 from litestar.config.cors import CORSConfig
 from litestar.datastructures import State
 from litestar.di import Provide
+from litestar.enums import ScopeType
 from litestar.exceptions import MethodNotAllowedException
 from litestar.handlers import HTTPRouteHandler
 from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
-from litestar.types import HTTPScope, Receive, Scope, Send
+from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
-from judge.adapters.journal import Journals, LibraryHandler, LogJournal
+from judge.adapters.journal import Journals, LibraryHandler, LogJournal, within_request
 from judge.adapters.metrics import Metrics
 from judge.bootstrap.services import Services, open_services
-from judge.entrypoints.api.access_policy import Access, AccessPolicy, principal_of
+from judge.entrypoints.api.access_policy import EXTRA_HEADERS, Access, AccessPolicy, principal_of
 from judge.entrypoints.api.client_address import is_foreign
-from judge.entrypoints.api.middleware import RequestMiddleware
 from judge.entrypoints.api.openapi import derive_document
 from judge.entrypoints.api.problem_responses import RequestRefused, problem_response
 from judge.entrypoints.api.request_body import MAX_BODY_BYTES, BoundedRequest, read_body
@@ -59,6 +62,22 @@ ROUTES: tuple[HTTPRouteHandler, ...] = (
     add_document, remove_document, live, ready, metrics, explain_problem, static_file,
     schema_document,
 )  # fmt: skip
+
+REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+SECURITY_HEADERS: Final = (
+    # Nothing in a reply may be run, loaded or framed, unless it sets another policy.
+    (
+        b"content-security-policy",
+        b"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
 
 
 @cache
@@ -165,6 +184,59 @@ async def _lifespan(
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
+
+
+class RequestMiddleware:
+    """Logs `http.request` once for each request to *app*, with the facts about its verdict."""
+
+    def __init__(self, app: ASGIApp, journal: Journal) -> None:
+        self._app = app
+        self._journal = journal
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request; web sockets are closed at once."""
+        if scope["type"] != ScopeType.HTTP:
+            await send({"type": "websocket.close", "code": 1000, "reason": None})
+            return
+        method = scope["method"]
+        if method == "HEAD":
+            # A copy: uvicorn reads its own scope to know that a reply to HEAD has no body.
+            scope = {**scope, "method": "GET"}
+        sent = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
+        request_id = sent if REQUEST_ID.fullmatch(sent) else uuid4().hex
+        scope.setdefault("state", {})["request_id"] = request_id
+        status = 0
+
+        async def send_on(message: Message) -> None:
+            """Send, with the id and the headers of every reply; the status is for the log."""
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = [*message.get("headers", ()), (b"x-request-id", request_id.encode())]
+                own = {name.lower() for name, _ in headers}
+                added = (*scope["state"].get(EXTRA_HEADERS, ()), *SECURITY_HEADERS)
+                message["headers"] = [*headers, *(pair for pair in added if pair[0] not in own)]
+            elif method == "HEAD" and message["type"] == "http.response.body":
+                message["body"] = b""
+            await send(message)
+
+        started = perf_counter()
+        with within_request(request_id) as joined:
+            try:
+                await self._app(scope, receive, send_on)
+            except Exception as error:  # noqa: BLE001 - the reply has begun: its connection is lost
+                log_error(self._journal, error)
+            finally:
+                self._journal.note(
+                    "http.request",
+                    method=method if method in METHODS else "other",
+                    # The path itself would be an unbounded label of metrics.
+                    route=scope.get("path_template", "unmatched"),
+                    # A stream's head says 200 before anybody knows how it ends.
+                    status=scope["state"].get("final_status", status),
+                    ms=round((perf_counter() - started) * 1000, 2),
+                    **joined,
+                )
 
 
 def _answer_with_problem(

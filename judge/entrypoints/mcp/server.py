@@ -1,6 +1,6 @@
 """The MCP server over open services, built on the SDK's own: tools, a prompt and resources."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
@@ -21,14 +21,7 @@ from pydantic import Field, TypeAdapter
 
 from judge.bootstrap.services import Services
 from judge.entrypoints.event_log import log_error
-from judge.entrypoints.mcp.results import (
-    MAX_BYTES,
-    Json,
-    as_json_text,
-    capped,
-    failure,
-    success,
-)
+from judge.entrypoints.mcp.results import MAX_BYTES, Json, as_json_text, capped, failure, success
 from judge.entrypoints.mcp.tools import TOOLS, Collections, Report, ToolSpec
 from judge.entrypoints.response_models import domains
 from judge.errors import InvalidRequest, JudgeError
@@ -124,7 +117,12 @@ async def _answer(
     # The words of a dispute are not repeated.
     asked = {} if spec.is_open_world else {n: arguments.get(n) for n in ("query", "context")}
     try:
-        request = parse_fields(spec.arguments, _given(spec, arguments))
+        fields = spec.arguments.model_fields
+        # Many clients send everything, and what may be left out as empty.
+        empty = [n for n, v in arguments.items() if v in ("", None) and n in fields]
+        optional = {name for name in empty if not fields[name].is_required()}
+        given = {name: value for name, value in arguments.items() if name not in optional}
+        request = parse_fields(spec.arguments, given)
         answer = await spec.handler(services, request, _reporting(context), room)
         result = success(capped(answer, spec.lists, room), is_structured=is_structured)
         outcome = "ok"
@@ -141,13 +139,6 @@ async def _answer(
             ms=round((perf_counter() - started) * 1000, 2),
         )
     return result
-
-
-def _given(spec: ToolSpec, arguments: Json) -> Json:
-    """*arguments* without those that may be left out and are empty: many clients send all."""
-    fields = spec.arguments.model_fields
-    optional = {name for name, field in fields.items() if not field.is_required()}
-    return {n: v for n, v in arguments.items() if n not in optional or v not in ("", None)}
 
 
 def _reporting(context: Context[Any, Any]) -> Report:
@@ -232,16 +223,11 @@ async def _prompt(services: Services, question: str, scope: str) -> str:
     """The guide, then the collections, the scope and the question; raises IndexUnavailable."""
     collections = await services.corpus.search.catalogue.collections()
     guide = files("judge.entrypoints.mcp").joinpath("contextual_search.md").read_text("utf-8")
-    parts = [guide, _listed([stats.name for stats in collections])]
+    names = ", ".join(stats.name for stats in collections[:MAX_NAMES])
+    more = " and others, which `list_collections` tells" if len(collections) > MAX_NAMES else ""
+    parts = [guide, f"The collections are: {names}{more}.\n" if names else f"{NOTHING_INDEXED}\n"]
     if scope:
         parts.append(f"## The scope\nPass this on in `context`, unchanged: {scope}\n")
     if question:
         parts.append(f"## The question\n{question}\n")
     return "\n".join(parts)
-
-
-def _listed(names: Sequence[str]) -> str:
-    if not names:
-        return f"{NOTHING_INDEXED}\n"
-    more = " and others, which `list_collections` tells" if len(names) > MAX_NAMES else ""
-    return f"The collections are: {', '.join(names[:MAX_NAMES])}{more}.\n"

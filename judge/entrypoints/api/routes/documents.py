@@ -101,7 +101,22 @@ async def add_document(
     else:
         if len(content) > MAX_BYTES:
             raise RequestRefused("too-large", SMALLER)
-        meta = _metadata(new, name, content, received=services.clock.now())
+        document_id = new.document_id or f"doc-{hashlib.sha256(content).hexdigest()[:12]}"
+        kind = kind_of(name)
+        meta = DocumentMetadata(
+            collection=check_collection(new.collection),
+            document_id=document_id,
+            name=name,
+            path=document_id,
+            title=new.title,
+            folder=folder_path(new.folder),
+            tags=new.tags,
+            modified=_modified(new),
+            received=services.clock.now(),
+            size_bytes=len(content),
+            # Text without a name that says its kind reads best as Markdown: headings count.
+            kind="markdown" if kind == "text" and new.text is not None else kind,
+        )
         [added] = await services.corpus.indexer.add_documents([(content, meta)])
     return Response(DocumentAdded(added.id, added.passages), status_code=201, headers=NO_STORE)
 
@@ -122,8 +137,8 @@ async def remove_document(request: AnyRequest, services: NamedDependency[Service
     raw = request.scope["raw_path"].partition(b"?")[0].decode("ascii", "replace")
     named = raw.partition("/documents/")[2].partition("/")
     collection, document_id = unquote(named[0]), unquote(named[2])
-    report = await services.corpus.indexer.remove(collection, [document_id])
-    if report.missing:
+    _, missing = await services.corpus.indexer.remove(collection, [document_id])
+    if missing:
         raise NotFound(f"There is no document {document_id!r} in {collection!r}.")
 
 
@@ -166,27 +181,6 @@ async def _sent_as_form(request: AnyRequest, collection: str) -> tuple[NewDocume
     if new.text is not None or new.url is not None:
         raise BadFields([FieldError("file", "must be alone, without text and url")])
     return new, name, await files[0].read()
-
-
-def _metadata(
-    new: NewDocument, name: str, content: bytes, *, received: datetime
-) -> DocumentMetadata:
-    document_id = new.document_id or f"doc-{hashlib.sha256(content).hexdigest()[:12]}"
-    kind = kind_of(name)
-    return DocumentMetadata(
-        collection=check_collection(new.collection),
-        document_id=document_id,
-        name=name,
-        path=document_id,
-        title=new.title,
-        folder=folder_path(new.folder),
-        tags=new.tags,
-        modified=_modified(new),
-        received=received,
-        size_bytes=len(content),
-        # Text without a name that says its kind reads best as Markdown: headings count.
-        kind="markdown" if kind == "text" and new.text is not None else kind,
-    )
 
 
 def _modified(new: NewDocument) -> datetime | None:
