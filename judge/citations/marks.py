@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from judge.citations.facts import SMALL_NUMBERS
-from judge.text.brackets import Seen, as_seen, bracket_spans
 from judge.text.english import fold_space
+from judge.text.untrusted import Seen, as_seen, bracket_spans
 
 _MAX_RANGE: Final = 20
 """Numbers in a range, about as many as a prompt has references: a longer one is malformed."""
