@@ -4,7 +4,7 @@
 
 `care_sentences.txt` says who wrote the sentences and when. A hash of each sentence puts it in one
 of two halves: the words of `judge/vocabulary/safety.toml` are fitted on one, the other is reported.
-`care_sentences_unseen.txt` was written later by somebody who had not read them, and is reported whole.
+`care_sentences_unseen.txt` was written later, by somebody who had not read them: reported whole.
 `--missed` prints the mistakes in the half for fitting, and only those.
 """
 
