@@ -11,6 +11,7 @@ Words to say ("Tell him: “…”") quote nobody.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from html import unescape
 from itertools import islice, pairwise
 from typing import NamedTuple
 
@@ -260,5 +261,5 @@ def _stands_in(quotation: str, texts: Sequence[str]) -> bool:
 
 
 def _as_words(text: str) -> str:
-    """The words of *text* with a space around each."""
-    return f" {' '.join(words(text))} "
+    """The words of *text* as it is displayed, with a space around each."""
+    return f" {' '.join(words(unescape(text)))} "

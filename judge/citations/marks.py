@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from judge.citations.facts import SMALL_NUMBERS
-from judge.text.brackets import Seen, as_seen, bracket_spans
 from judge.text.english import fold_space
+from judge.text.untrusted import Seen, as_seen, bracket_spans
 
 _MAX_RANGE: Final = 20
 """Numbers in a range, about as many as a prompt has references: a longer one is malformed."""
@@ -48,7 +48,8 @@ _TOKEN: Final = re.compile(
     r"|(?P<number>\d+)(?P<ordinal>(?:st|nd|rd|th)\b)?"
     rf"|(?P<range>{_DASH}|\.\.+|\b(?:to|through)\b)"
     r"|(?P<separator>[^\w\s£$€¥%°=×÷+?!≈±<>{}]"
-    r"|\b(?:see|also|cf|the|numbers?|nos?|nr|n(?=\.)|cit|ibid|and|or|et|und|y|e|en|siehe|voir|v[ée]ase|vedi|zie)(?![^\W\d_]))"
+    r"|(?<![^\W\d_])(?:see|also|and)(?![^\W\d_])"
+    r"|\b(?:cf|the|numbers?|nos?|nr|n(?=\.)|cit|ibid|or|et|und|y|e|en|siehe|voir|v[ée]ase|vedi|zie)(?![^\W\d_]))"
     rf"|(?P<linked>\b(?:from|in|per|by|above|below)\b)|(?P<said>\b(?:{_SAID})\b)"
     r"|(?P<space> )"
 )

@@ -9,13 +9,10 @@ from pydantic import Field, StringConstraints
 from judge.text.english import words
 from judge.types.replies import VerdictWord
 
+# An empty phrase would stand in every text.
 Phrase = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-"""Words that a text must or must not contain; an empty phrase stands in every text."""
-
 Body = Mapping[str, Any]
-Complaints = Iterable[str]
-"""The reasons for a no; none for a yes."""
-
+Complaints = Iterable[str]  # the reasons for a no
 _Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 _Limited = Literal["paraphrase", "summary", "rationale"]
 

@@ -10,16 +10,12 @@ from judge.golden.cases import Expected
 from judge.golden.evaluators import EVALUATORS, Evaluators, evaluate, parameter_of
 from judge.golden.replay import Outcome
 
-MASK = "(changes)"
-"""Replaces values in an exact body that differ between runs."""
-
+MASK = "(changes)"  # in an exact body, for what differs between runs
 _VOLATILE = ("id", "timings_ms", "versions")
 _ABSENT = "(absent)"
 _PERSONAS = ("therapist", "analyst", "coach")
 
-CONTEXT = 12
-"""Words of unchanged text that are shown before and after a change."""
-
+CONTEXT = 12  # words of unchanged text that are shown before and after a change
 _WORD = re.compile(r"\s*\S+|\s+$")
 
 

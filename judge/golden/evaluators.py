@@ -1,8 +1,7 @@
 """Evaluators: each answers one yes-or-no question about an answer, which its docstring asks.
 
 An evaluator is a function of the body of a 200 reply, as JSON, and perhaps of a parameter, which a
-case gives under `evaluators`. It returns whether the answer is yes, or the reasons for a no. All
-other keys of `expected` are checked in `differences.py`.
+case gives under `evaluators`. It returns whether the answer is yes, or the reasons for a no.
 """
 
 import difflib
@@ -20,11 +19,8 @@ from judge.errors import ConfigurationError
 from judge.golden import built_in_evaluators
 from judge.types.request_fields import bad_fields_of
 
-OWN_FILE = "evaluators.py"
-"""A file beside the cases; its public functions with a docstring are evaluators."""
-
-ENTRY_POINTS = "judge-evaluators"
-"""The group of entry points by which installed packages offer evaluators."""
+OWN_FILE = "evaluators.py"  # beside the cases; its public functions with a docstring
+ENTRY_POINTS = "judge-evaluators"  # of installed packages that offer evaluators
 
 Evaluator = Callable[..., bool | Iterable[str]]
 Evaluators = Mapping[str, Evaluator]

@@ -8,9 +8,7 @@ from typing import NamedTuple
 
 from judge.text.english import counted
 
-Z_95 = 1.959964
-"""The normal quantile of a two-sided 95 % interval."""
-
+Z_95 = 1.959964  # the normal quantile of a two-sided 95 % interval
 MAX_P = 0.05
 RESAMPLES = 2000
 

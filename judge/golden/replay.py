@@ -38,7 +38,7 @@ from judge.ports import Clock, LanguageModel, PageFetcher, PassageFinder
 from judge.problems import as_body, problem_of
 from judge.settings import Settings
 from judge.types.references import Media, Page
-from judge.types.replies import Defect, ModelReply, Prompt, Usage
+from judge.types.replies import Defect, ModelReply, Prompt
 from judge.types.requests import JudgeRequest
 from judge.types.results import Restarted, Step
 
@@ -179,13 +179,6 @@ class Outcome:
     def lacks_reply(self) -> bool:
         """Whether the model was called more often than the case has replies."""
         return any(name.startswith("reply") for name in self.missing)
-
-    @property
-    def usage(self) -> Usage:
-        """The tokens of the answer, the other side included; if it failed, those of its replies."""
-        if self.status == 200:
-            return Usage(**self.body["usage"])
-        return sum((reply.usage for reply in self.replies), Usage())
 
 
 @dataclass(frozen=True, slots=True)

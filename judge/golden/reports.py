@@ -13,9 +13,8 @@ from judge.golden.results import CaseScore, Prices, Result, Run, State, by_case,
 from judge.text.english import counted
 from judge.types.replies import Usage
 
-MAX_VALUE = 240
-"""Characters of a value that are shown, of which BEFORE stand before the first difference."""
-BEFORE = 60
+MAX_VALUE = 240  # characters of a value that are shown,
+BEFORE = 60  # of which so many stand before the first difference
 
 
 @dataclass(frozen=True, slots=True)

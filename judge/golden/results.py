@@ -22,8 +22,7 @@ from judge.golden.replay import Outcome
 from judge.types.replies import Usage
 from judge.types.request_fields import BadFields, StrictModel, bad_fields_of, parse_fields
 
-MAX_STORED_REPLAYS = 20
-"""Older replays are removed; live runs, which cost money, never are."""
+MAX_STORED_REPLAYS = 20  # Older ones are removed; live runs, which cost money, never are.
 
 State = Literal["passed", "failed", "unscored"]
 

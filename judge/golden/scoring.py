@@ -20,8 +20,7 @@ from judge.types.replies import Prompt, Usage
 Item = TypeVar("Item")
 Output = TypeVar("Output")
 
-MAX_IN_FLIGHT = 4
-"""Live requests at a time: fast enough, and far below any rate limit."""
+MAX_IN_FLIGHT = 4  # live requests at a time: far below any rate limit
 
 Answered = dict[tuple[str, int], Result]
 """Results by case and number."""
@@ -73,6 +72,9 @@ async def gather_limited(
 async def _score(stored: StoredCase, number: int, config: RunConfig) -> Result:
     """*stored* judged, its answer graded by a real model, and scored."""
     outcome, versions = await run_case(stored, config), config.knowledge_for(stored).versions
+    usage = sum((reply.usage for reply in outcome.replies), Usage())
+    if outcome.status == 200:
+        usage = Usage(**outcome.body["usage"])  # with what refused calls cost
     result = Result(
         case=stored.name,
         number=number,
@@ -81,7 +83,7 @@ async def _score(stored: StoredCase, number: int, config: RunConfig) -> Result:
         model=outcome.replies[0].model if outcome.replies else "",
         prompt_version=versions.prompt,
         sources_version=versions.sources,
-        usage=outcome.usage,
+        usage=usage,
         is_live=config.is_live,
         at=config.started,
         sources_file=config.sources_file,

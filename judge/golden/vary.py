@@ -1,8 +1,7 @@
 """Measures how robust a case is: in variants that must not change its outcome.
 
 The unchanged case is judged first, as often as each variant, so that the random variation of a
-model is not taken for an effect. In a replay the model's words are fixed, so a variant shows
-whether our own steps change.
+model is not taken for an effect. A replay shows whether our own steps change.
 """
 
 import re
@@ -60,7 +59,7 @@ async def vary(stored: StoredCase, config: RunConfig, *, repeat: int = 1) -> lis
     for name, why_not, variant, changed in _variants(stored, config, before[0]):
         tried = [] if why_not else [await run_case(variant, changed) for _ in range(repeat)]
         after = _answered(tried, config)
-        flips = tuple(_flips(before, after, is_live=config.is_live)) if after else ()
+        flips = tuple(_flips(before, after)) if after else ()
         skipped = why_not or "no answer came" * (not after)
         results.append(VariantResult(stored.name, name, flips, skipped))
     return results
@@ -71,19 +70,17 @@ def _answered(outcomes: Sequence[Outcome], config: RunConfig) -> Sequence[Outcom
     return [outcome for outcome in outcomes if not (config.is_live and outcome.unanswered)]
 
 
-def _flips(before: Sequence[Outcome], after: Sequence[Outcome], *, is_live: bool) -> Iterator[str]:
+def _flips(before: Sequence[Outcome], after: Sequence[Outcome]) -> Iterator[str]:
     """The fields whose commonest value is given significantly less often.
 
-    A replay does not vary, and a single answer tells nothing about chance: there every difference
-    counts.
+    A single answer, as in a replay, tells nothing about chance: there every difference counts.
     """
     old, new = (list(map(signature, outcomes)) for outcomes in (before, after))
     for field in dict.fromkeys(field for fields in old for field in fields):
         counts, others = (Counter(each.get(field, ABSENT) for each in one) for one in (old, new))
         usual = counts.most_common(1)[0][0]
-        is_once = not is_live or len(old) == 1
         rates = (counts[usual], len(old)), (others[usual], len(new))
-        if (is_once and others[usual] == 0) or newcombe(*rates).high < 0:
+        if (len(old) == 1 and others[usual] == 0) or newcombe(*rates).high < 0:
             yield f"{field}: {_in_words(counts)} became {_in_words(others)}"
 
 

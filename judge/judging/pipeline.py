@@ -6,7 +6,7 @@ detect the domain -> collect references -> render the prompt -> ask the model ->
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 
@@ -82,10 +82,13 @@ class Pipeline:
         are only fewer references.
         """
         deadline = Deadline.after(self.deadline_s, self.clock)
+        care: set[str] = set()
         try:
             async with asyncio.timeout(self.deadline_s + GRACE_S), self.admission():
                 prepared = await self._prepare(request, emit, deadline)
-                prepared, attempts = await self._ask(prepared, emit, stream_fields=stream_fields)
+                prepared, attempts = await self._ask(
+                    prepared, emit, care, stream_fields=stream_fields
+                )
                 result = build_result(request_id, prepared, attempts)
                 is_judged = result.personas[0].verdict is not None
                 if self.support is not None and result.citations and is_judged:
@@ -96,18 +99,20 @@ class Pipeline:
                 return replace(result, timings_ms=prepared.timings(self.clock.monotonic()))
         except TimeoutError:
             late = DeadlineExceeded(self.deadline_s)
-            late.help_lines = self._help_without_judgement(request)
+            late.help_lines = self._help_without_judgement(request, care)
             raise late from None
         except JudgeError as error:
             if not isinstance(error, InvalidRequest):
-                error.help_lines = error.help_lines or self._help_without_judgement(request)
+                error.help_lines = error.help_lines or self._help_without_judgement(request, care)
             raise
 
-    def _help_without_judgement(self, request: JudgeRequest) -> tuple[HelpLine, ...]:
-        """The help lines for a dispute that no model has read."""
+    def _help_without_judgement(
+        self, request: JudgeRequest, care: Iterable[str]
+    ) -> tuple[HelpLine, ...]:
+        """The help lines without a verdict; *care* is what a model saw before it failed."""
         rules = self.knowledge().safety
         found = find_safety(rules, read_dispute(request.context, request.query))
-        return care_lines(rules, found, is_unsure=True)
+        return care_lines(rules, found, care, is_unsure=True)
 
     async def _prepare(
         self, request: JudgeRequest, emit: Emit, deadline: Deadline
@@ -134,16 +139,18 @@ class Pipeline:
         return replace(prepared, collected=collected, prepared_at=self.clock.monotonic())
 
     async def _ask(
-        self, prepared: PreparedRequest, emit: Emit, *, stream_fields: bool
+        self, prepared: PreparedRequest, emit: Emit, care: set[str], *, stream_fields: bool
     ) -> tuple[PreparedRequest, list[Attempt]]:
         """Ask the model, and once more if the reply has any defect.
 
-        Returns *prepared* with what the model sees that calls for care, and one attempt or more.
+        Returns *prepared* with what the model sees that calls for care, and one attempt or more;
+        adds that to *care* as soon as it is seen.
         """
 
         def see_care(names: Sequence[str]) -> None:
             nonlocal prepared
-            told, prepared = prepared.help(), replace(prepared, care=prepared.care.union(names))
+            care.update(names)
+            told, prepared = prepared.help(), replace(prepared, care=frozenset(care))
             if prepared.help() != told:
                 emit(HelpFound(prepared.help()))
 

@@ -2,14 +2,24 @@
 
 As Lucene's CJKAnalyzer does it, without dictionaries. The engines split tokens at everything but
 letters and digits, so that `get_user_id` needs nothing more, and `getUserId` its parts.
+
+Below: BM25 as sparse vectors, and what a passage must contain to be relevant to a question.
+Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009): a term's
+score is its inverse document frequency, which the engine adds, times the saturated term frequency,
+which is computed here, so that every engine and its test double rank alike. Whether anything is
+relevant is decided from document frequencies; docs/adr/0006-relevance.md has the measurements.
 """
 
+import hashlib
+import math
 import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from unicodedata import normalize
 
-from judge.text.english import strip_accents
+from judge.text.english import stems, strip_accents, strip_invisible, tokens
 
 _WORD = re.compile(r"[A-Za-z]{4,40}")
 
@@ -85,10 +95,6 @@ which has spaces but attaches endings to its words."""
 
 _RUN = re.compile(f"[{UNSPACED}]+")
 
-
-_JOINERS = re.compile("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
-"""Characters without a width: soft hyphens, joiners and marks of direction."""
-
 _PLAIN_LETTERS = str.maketrans(
     {
         **dict(zip("łŁøØđĐðÐħĦŧŦıŋŊ", "lLoOdDdDhHtTinN", strict=True)),
@@ -96,11 +102,6 @@ _PLAIN_LETTERS = str.maketrans(
     }
 )
 """Letters that do not decompose into a plain one and an accent."""
-
-
-def without_joiners(text: str) -> str:
-    """*text* without characters that no one sees, and that would split its words."""
-    return _JOINERS.sub("", text)
 
 
 def searchable(text: str) -> str:
@@ -112,7 +113,7 @@ def searchable(text: str) -> str:
     if text.isascii():
         return meeting_spellings(text)
     # Stripping accents decomposes Hangul and kana, so compose them again.
-    plain = normalize("NFC", strip_accents(without_joiners(text))).translate(_PLAIN_LETTERS)
+    plain = normalize("NFC", strip_accents(strip_invisible(text))).translate(_PLAIN_LETTERS)
     return _RUN.sub(_pairs, meeting_spellings(plain))
 
 
@@ -139,3 +140,75 @@ def identifier_parts(text: str) -> str:
             if len(found) > 1:
                 parts |= dict.fromkeys(found)
     return " ".join(parts)
+
+
+K1 = 1.2
+"""Saturation of the term frequency; the usual value, and Tantivy's."""
+
+B = 0.75
+"""Strength of length normalisation; the usual value."""
+
+K3 = 3.0
+"""Saturation of the frequency in the query; docs/quality.md has the measurements."""
+
+
+def terms_of(text: str) -> list[str]:
+    """The stems of all tokens of *text*, in order, repeats included."""
+    return stems(tokens(searchable(text).lower()))
+
+
+def passage_vector(terms: Sequence[str], average_length: float) -> dict[int, float]:
+    """The BM25 weight of each term of a passage without its IDF, by `term_id`."""
+    length_norm = K1 * (1 - B + B * len(terms) / max(average_length, 1.0))
+    return {
+        term_id(term): count * (K1 + 1) / (count + length_norm)
+        for term, count in Counter(terms).items()
+    }
+
+
+def query_term_weight(times: int) -> float:
+    """The weight of a term that occurs so many *times* in the query; at most 1 + K3."""
+    return times * (K3 + 1) / (times + K3)
+
+
+def term_id(term: str) -> int:
+    """The dimension of *term*: 32 bits of a hash; in a million words two may collide."""
+    return int.from_bytes(hashlib.blake2b(term.encode(), digest_size=4).digest(), "big")
+
+
+NEEDED_SHARE = 0.4
+"""A word with this share of the question's weight is telling: passages with it are relevant. Of
+three equally rare words none is."""
+
+MAX_NEEDED = 1.0
+"""The most weight that a telling word needs; 1 is that of a word in no passage."""
+
+PRIOR_PASSAGES = 1000
+"""A smaller corpus is treated as one of this size: among three passages no word is common."""
+
+PROOF = 2
+"""What the words of a passage must count to be relevant: a telling word does, or any two words."""
+
+
+def proof_counts(frequencies: Mapping[str, int], passages: int) -> dict[str, int]:
+    """What each term counts towards PROOF, by document frequency; empty when all prove nothing."""
+    weights = {term: scaled_idf(frequency, passages) for term, frequency in frequencies.items()}
+    needed = min(NEEDED_SHARE * sum(weights.values()), MAX_NEEDED)
+    counts = {
+        term: PROOF if weights[term] >= needed else 1
+        for term, frequency in frequencies.items()
+        if frequency
+    }
+    return counts if sum(counts.values()) >= PROOF else {}
+
+
+def scaled_idf(frequency: int, passages: int) -> float:
+    """The IDF over its greatest value: from 1 (in no passage) down towards 0 (in each)."""
+    # An index may still count deleted passages in *frequency*.
+    total = max(passages, frequency, PRIOR_PASSAGES)
+    return idf(frequency, total) / idf(0, total)
+
+
+def idf(frequency: int, passages: int) -> float:
+    """BM25's inverse document frequency, as Lucene and Tantivy have it."""
+    return math.log(1 + (passages - frequency + 0.5) / (frequency + 0.5))

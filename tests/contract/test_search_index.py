@@ -14,7 +14,7 @@ from judge.adapters.index.postgres.index import PostgresIndex
 from judge.adapters.index.qdrant import QdrantIndex
 from judge.adapters.index.tantivy.index import TantivyIndex
 from judge.adapters.index.tantivy.writer import TantivyStore
-from judge.library.scopes.grammar import parse_scope
+from judge.library.scopes.grammar import read_context
 from judge.library.scopes.scopes import all_of, any_of, complement, scope_text
 from judge.library.search.query import parse_query
 from judge.library.search.service import VisibleDocuments
@@ -190,7 +190,7 @@ async def test_scope_of_any_shape_agrees_with_the_oracle(library, seed):
 
 
 async def test_catalogue_lists_only_names_in_the_scope(library):
-    reports = parse_scope("(@collection:reports OR @document:three) -@tag:blue", MARCH)
+    reports = read_context("(@collection:reports OR @document:three) -@tag:blue", MARCH).scope
     assert await library.catalogue.names("tag", reports) == ("old", "red")
     assert await library.catalogue.names("folder", reports) == ("2024", "2024/q1")
     assert await library.catalogue.names("document", reports) == ("one", "three")
@@ -411,7 +411,7 @@ async def test_catalogue_says_whether_a_scope_is_empty(library):
         ("@tag:red -@tag:red", False),
         ("@document:one (@tag:old OR @tag:red)", True),
     ]:
-        assert await library.catalogue.contains(parse_scope(scope, MARCH)) is is_there
+        assert await library.catalogue.contains(read_context(scope, MARCH).scope) is is_there
 
 
 async def test_removed_documents_are_in_no_scope(library):
@@ -421,7 +421,7 @@ async def test_removed_documents_are_in_no_scope(library):
         await writer.commit()
 
     assert not await library.catalogue.contains(EVERYWHERE)
-    assert not await library.catalogue.contains(parse_scope("@document:one", MARCH))
+    assert not await library.catalogue.contains(read_context("@document:one", MARCH).scope)
 
 
 async def test_document_replaces_the_one_with_the_same_id(engine):

@@ -39,7 +39,7 @@ from judge.adapters.index.stored import (
 )
 from judge.errors import ConfigurationError, IndexUnavailable
 from judge.ports import Embedder, NameKind
-from judge.text.ranking import PROOF, passage_vector, proof_counts, terms_of
+from judge.text.index_tokens import PROOF, passage_vector, proof_counts, terms_of
 from judge.types.search import (
     EVERYWHERE,
     AnyOf,

@@ -9,8 +9,7 @@ from pydantic import TypeAdapter
 from judge.errors import EmbedderUnavailable
 from judge.ports import Embedder
 from judge.text.english import strip_accents
-from judge.text.index_tokens import identifier_parts
-from judge.text.ranking import idf, query_term_weight, term_id, terms_of
+from judge.text.index_tokens import identifier_parts, idf, query_term_weight, term_id, terms_of
 from judge.types.search import Hit, IndexedDocument, Passage, SearchQuery, fold_name
 
 PASSAGE: TypeAdapter[Passage] = TypeAdapter(Passage)

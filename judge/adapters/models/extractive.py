@@ -13,8 +13,8 @@ from itertools import cycle, islice, zip_longest
 from typing import Final
 
 from judge.ports import OnText, ignore_text
-from judge.text.brackets import in_parentheses, without_brackets
 from judge.text.english import content_stems, fold_space, source_sentences, words
+from judge.text.untrusted import in_parentheses, without_brackets
 from judge.types.references import Reference
 from judge.types.replies import ModelReply, Prompt
 

@@ -77,13 +77,12 @@ async def remove_documents(
         raise click.UsageError("Name the documents to remove, or say --all.")
     require_text(*documents)
     async with _open_collection(journal, collection) as (corpus, name):
-        report = await corpus.indexer.remove(name, documents or None)
-    for document_id in report.missing:
+        removed, missing = await corpus.indexer.remove(name, documents or None)
+    for document_id in missing:
         say(f"{one_line(document_id)}: there is no such document in {one_line(name)}.")
-    removed = len(report.removed)
-    body = {"removed": removed, "missing": report.missing}
-    show(form, body, [f"{counted(removed, 'document')} removed."])
-    return FOUND_SOMETHING if report.missing else 0
+    body = {"removed": len(removed), "missing": missing}
+    show(form, body, [f"{counted(len(removed), 'document')} removed."])
+    return FOUND_SOMETHING if missing else 0
 
 
 async def show_documents(journal: Journal, *, collection: str | None, form: str) -> None:

@@ -26,7 +26,7 @@ from judge.entrypoints.event_log import log_judgement
 from judge.entrypoints.mcp.results import Json, size_of
 from judge.entrypoints.response_models import Chunk, chunks, metadata
 from judge.errors import NotFound
-from judge.library.scopes.grammar import parse_scope
+from judge.library.scopes.grammar import read_context
 from judge.library.scopes.scopes import format_scope, scope_text
 from judge.library.search.answer_format import format_answer
 from judge.library.search.service import MAX_QUERY, MAX_RESULTS, SearchParameters
@@ -304,7 +304,7 @@ def _in_blocks(answer: FoundPassages, hits: Sequence[Hit], room: int) -> FoundPa
 
 async def fetch(services: Services, request: PassageQuery, *_: Any) -> FetchedPassage:
     """The passage and its neighbours; raises NotFound, BadScope and IndexUnavailable."""
-    scope = parse_scope(request.context or "", services.clock.now())
+    scope = read_context(request.context or "", services.clock.now()).scope
     search = services.corpus.search
     passages = await search.catalogue.around(
         request.id, before=request.neighbours, after=request.neighbours

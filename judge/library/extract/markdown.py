@@ -299,6 +299,11 @@ def _keep_main(tree: LexborHTMLParser) -> None:
 def _as_markdown(block: PageBlock) -> str:
     if block.tag != "pre":
         return _PREFIXES.get(block.tag, "") + block.text
-    longest = max(map(len, _BACKTICKS.findall(block.lines)), default=0)
+    return fenced(block.lines)
+
+
+def fenced(code: str) -> str:
+    """*code* between fences that are longer than any in it."""
+    longest = max(map(len, _BACKTICKS.findall(code)), default=0)
     fence = "`" * max(3, longest + 1)
-    return f"{fence}\n{block.lines}\n{fence}"
+    return f"{fence}\n{code}\n{fence}"

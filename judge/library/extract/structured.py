@@ -13,7 +13,7 @@ from email.message import EmailMessage
 from itertools import pairwise, takewhile
 from typing import Any
 
-from judge.library.extract.markdown import read_html, read_markdown
+from judge.library.extract.markdown import fenced, read_html, read_markdown
 from judge.library.extract.text_blocks import (
     DocumentText,
     TextBlock,
@@ -156,20 +156,16 @@ def read_notebook(text: str) -> DocumentText:
 
 def _cell_parts(cell: Any) -> Iterator[str]:
     source = _joined(cell.get("source", ""))
-    yield source if cell.get("cell_type") == "markdown" else _fenced(source)
+    is_code = cell.get("cell_type") != "markdown" and source.strip()
+    yield fenced(source) if is_code else source
     for output in cell.get("outputs", ()):
         printed = output.get("text") or output.get("data", {}).get("text/plain", "")
         if told := _BLOB.sub("", _joined(printed)).strip():
-            yield _fenced(told)
+            yield fenced(told)
 
 
 def _joined(source: Any) -> str:
     return source if isinstance(source, str) else "".join(map(str, source))
-
-
-def _fenced(code: str) -> str:
-    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", code)), 3)
-    return f"{fence}\n{code}\n{fence}" if code.strip() else ""
 
 
 def read_mail(content: bytes) -> DocumentText:

@@ -86,14 +86,6 @@ class IndexingReport:
             self.empty += result == "empty"
 
 
-@dataclass(frozen=True, slots=True)
-class RemovalReport:
-    """The ids of the documents that were removed, and those that do not exist."""
-
-    removed: list[str]
-    missing: list[str]
-
-
 Track = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 """Takes a phase and its number of documents; gives a callback for how many more are done."""
 
@@ -202,10 +194,11 @@ class DocumentIndexer:
 
     async def remove(
         self, collection: str, document_ids: Sequence[str] | None = None
-    ) -> RemovalReport:
+    ) -> tuple[list[str], list[str]]:
         """Remove documents (case ignored), or the whole collection when no ids are given.
 
-        Raises IndexLocked and IndexUnavailable.
+        The ids of those removed, and those that do not exist. Raises IndexLocked and
+        IndexUnavailable.
         """
         ids = {fold_name(d.id): d.id for d in await self.catalogue.documents(collection)}
         wanted = list(ids.values()) if document_ids is None else document_ids
@@ -215,7 +208,7 @@ class DocumentIndexer:
             async with self.store.writing() as writer:
                 await writer.remove(collection, None if document_ids is None else removed)
                 await writer.commit()
-        return RemovalReport(removed, missing)
+        return removed, missing
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from judge.text.english import content_stems
-from judge.text.ranking import K1, B, idf
+from judge.text.index_tokens import K1, B, idf
 from judge.types.requests import DEFAULT_DOMAIN
 from judge.vocabulary.thesaurus import Thesaurus
 from judge.vocabulary.word_vectors import load_word_vectors

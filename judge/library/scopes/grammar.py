@@ -93,17 +93,12 @@ class _Item:
         return _OPERATORS.get(self.text.lower(), "")
 
 
-def parse_scope(text: str, now: datetime) -> Scope:
-    """The scope in *text*, which may hold nothing but mentions; raises BadScope.
+def read_context(text: str, now: datetime) -> ParsedScope:
+    """The scope of *text*, which may hold nothing but mentions; raises BadScope.
 
-    >>> parse_scope("@tag:a,b", datetime(2026, 1, 1)).clauses[0].values
+    >>> read_context("@tag:a,b", datetime(2026, 1, 1)).scope.clauses[0].values
     ('a', 'b')
     """
-    return read_context(text, now).scope
-
-
-def read_context(text: str, now: datetime) -> ParsedScope:
-    """Like parse_scope, but says whether there was any mention; raises BadScope."""
     parsed = extract_scope(text, now)
     if rest := parsed.text.strip():
         word = next(iter(rest.lstrip("-@(").split()), "")

@@ -256,7 +256,7 @@ def format_scope(scope: Scope) -> dict[str, Any]:
 
 
 def scope_text(scope: Scope) -> str:
-    """*scope* in the syntax of mentions, which `parse_scope` reads."""
+    """*scope* in the syntax of mentions, which `read_context` reads."""
     return " ".join(_clause_text(clause) for clause in scope.clauses) or f"@{STAR}"
 
 

@@ -2,8 +2,8 @@
 
 import re
 
-from judge.text.english import STOP_WORDS, tokens, words
-from judge.text.index_tokens import identifier_parts, without_joiners
+from judge.text.english import STOP_WORDS, strip_invisible, tokens, words
+from judge.text.index_tokens import identifier_parts
 from judge.types.search import SearchQuery
 
 _QUOTED = re.compile(r'(?:(?<!\S)([-+]))?(?:"([^"]*)"|“([^“”]*)”)')
@@ -26,7 +26,7 @@ def parse_query(text: str) -> SearchQuery:
     >>> parse_query('he has a "service dog"').words
     ('service', 'dog')
     """
-    seen = without_joiners(text)
+    seen = strip_invisible(text)
     phrases = [(sign, _normalized(a or b)) for sign, a, b in _QUOTED.findall(seen)]
     unquoted = _QUOTED.sub(" ", seen)
     excluded_words = _EXCLUDED.findall(unquoted)

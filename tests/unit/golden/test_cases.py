@@ -9,9 +9,8 @@ from judge.golden.cases import (
     load_case,
     load_cases,
     parse_case,
-    serialize_case,
 )
-from tests.unit.golden.material import document, read, reply, write_case
+from tests.unit.golden.material import reply, write_case
 
 INPUT = '"input": {"context": "long enough text", "query": "really?"}'
 
@@ -121,14 +120,3 @@ def test_only_cases_without_intended_faults_are_run_live(
     tmp_path: Path, changes: dict, is_live: bool
 ) -> None:
     assert write_case(tmp_path, **changes).case.is_live == is_live
-
-
-def test_all_committed_cases_are_serialized_in_our_format() -> None:
-    folder = Path(__file__).parents[2] / "golden"
-    off = [
-        path.name
-        for path in folder.glob("*.json")
-        if serialize_case(read(path)) != path.read_text()
-    ]
-    assert off == []
-    assert serialize_case(document()).endswith("}\n")

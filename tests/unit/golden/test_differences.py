@@ -1,5 +1,7 @@
 """Outcomes compared with expectations, and how a difference is formatted."""
 
+from pathlib import Path
+
 from judge.golden.cases import Expected, StoredCase
 from judge.golden.differences import (
     Difference,
@@ -9,7 +11,7 @@ from judge.golden.differences import (
 )
 from judge.golden.replay import run_case
 from judge.golden.reports import difference_lines
-from tests.unit.golden.material import run_config, write_case
+from tests.unit.golden.material import reply, run_config, write_case
 
 
 async def found(stored: StoredCase, expected: dict) -> list[str]:
@@ -42,21 +44,6 @@ async def test_every_unmet_expectation_is_reported(tmp_path) -> None:
     alone = [field for field in wrong if field not in {"body", "exact_body", "evaluators"}]
     assert {*fields} >= {*alone, "references.length", "references.0.number", "model"}
     assert {*fields} >= {"nothing", "summary", "no_citation", "mentions"}
-
-
-async def test_met_expectations_are_not_reported(tmp_path) -> None:
-    right = {
-        "domain": "tenancy",
-        "attempts": 1,
-        "evidence": "grounded",
-        "references": 2,
-        "analystVerdict": "No",
-        "expectCitation": True,
-        "summary_matches": r"\[1\]",
-        "body": {"references": [{"number": 1}, {"number": 2}], "help": []},
-        "evaluators": {"every_citation_verified": True},
-    }
-    assert await found(write_case(tmp_path), right) == []
 
 
 async def test_expected_null_verdict_is_compared(tmp_path) -> None:
@@ -112,3 +99,34 @@ def test_difference_is_three_lines_and_long_values_are_cut_around_its_beginning(
     assert "right" in found
     assert expected.startswith("  - …")
     assert expected.endswith("…")
+
+
+WRONG = reply(summary="The law says so [7].")
+"""Cites a missing reference, which is a hard defect."""
+
+RUDE = reply(summary="Repairs are for your landlord [1], as source nine says.")
+"""Names a reference that is not there outside of brackets, which is a soft defect."""
+
+
+async def test_hard_defect_is_reported_instead_of_the_missing_reply(tmp_path: Path) -> None:
+    stored = write_case(tmp_path, replies=[WRONG])
+    outcome = await run_case(stored, run_config())
+    [found] = differences(stored.case.expected, outcome)
+    assert (found.field, found.found) == ("citation in summary", "[7]")
+    assert "1 to 2" in str(found.expected)
+    assert outcome.missing == ("reply 2, which is asked for because the one before broke a rule",)
+
+
+async def test_soft_defect_is_reported_if_the_second_reply_is_missing(tmp_path: Path) -> None:
+    stored = write_case(tmp_path, replies=[RUDE], expected={"status": 200})
+    found = differences(stored.case.expected, await run_case(stored, run_config()))
+    assert [one.field for one in found] == ["bare in summary"]
+
+
+async def test_status_502_is_reported_with_the_defects_of_both_replies(tmp_path: Path) -> None:
+    stored = write_case(tmp_path, replies=[WRONG, "no json"])
+    outcome = await run_case(stored, run_config())
+    assert [one.field for one in differences(stored.case.expected, outcome)] == [
+        "status", "citation in summary", "json in reply",
+    ]  # fmt: skip
+    assert outcome.replies[1].text == "no json"

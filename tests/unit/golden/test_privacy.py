@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.golden.privacy import find_personal_details, scrubber
+from judge.golden.recording import find_personal_details, scrubber
 
 FAKE_GOOGLE_KEY = "AIza" + "Sy0" * 12
 FAKE_TOKEN = "eyJhbGciOiJub25l.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"

@@ -13,17 +13,14 @@ from judge.bootstrap.sources import compile_knowledge
 from judge.errors import ContentBlocked
 from judge.golden.cases import StoredCase, load_case
 from judge.golden.differences import differences, masked
-from judge.golden.privacy import scrubber
-from judge.golden.recording import CannotRecord, new_case_path, record
-from judge.golden.replay import RunConfig, run_case
-from judge.golden.scoring import judge_all
+from judge.golden.recording import CannotRecord, new_case_path, record, scrubber
+from judge.golden.replay import run_case
 from judge.judging.pipeline import Pipeline
 from judge.library.pages.retriever import SnippetRetriever
 from judge.ports import LanguageModel
 from judge.types.references import Page
 from judge.types.replies import ModelReply, Usage
 from judge.types.requests import JudgeRequest
-from judge.types.text_files import TextFile
 from tests.fakes.clock import FakeClock
 from tests.fakes.fetcher import ScriptedFetcher
 from tests.fakes.journal import RecordingJournal
@@ -95,18 +92,6 @@ async def test_recorded_case_replays_to_the_same_body_to_the_byte(tmp_path: Path
     assert document["recorded"] is True
     assert document["input"] == {"context": ASKED.context, "query": ASKED.query}
     assert document["expected"]["evaluators"] == {"cites_something": True}
-
-
-async def test_case_keeps_the_sources_that_it_was_recorded_with(tmp_path: Path) -> None:
-    kept = (TextFile("config/sources.toml", SOURCES),)
-    stored = await recorded(tmp_path, pipeline(ScriptedModel(answer())), sources=kept)
-    [name] = stored.case.sources
-    assert (tmp_path / "pages" / name).read_text() == SOURCES
-    others = RunConfig(compile_knowledge("[domains.pets]\nterms = { dog = 3 }"))
-    [result] = await judge_all([stored], others)
-    assert (result.state, result.sources_version) == ("passed", stored.case.versions["sources"])
-    [swept] = await judge_all([stored], replace(others, is_exact=False))
-    assert swept.sources_version == others.knowledge.versions.sources
 
 
 async def test_two_attempts_and_an_unavailable_page_are_recorded(tmp_path: Path) -> None:

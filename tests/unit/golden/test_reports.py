@@ -15,10 +15,9 @@ from judge.golden.cases import REPLAY_TIME
 from judge.golden.differences import word_diff
 from judge.golden.replay import Outcome
 from judge.golden.report_files import as_html, as_junit
-from judge.golden.reports import compare_runs
 from judge.golden.results import find_baseline, last_run, store_run
 from judge.golden.scoring import judge_all
-from tests.unit.golden.material import REPAIRS, reply, run_config, sample, write_case
+from tests.unit.golden.material import reply, run_config, sample, write_case
 
 
 async def test_page_shows_the_case_and_escapes_everything(tmp_path: Path) -> None:
@@ -42,16 +41,6 @@ async def test_page_shows_why_a_reply_was_refused(tmp_path: Path) -> None:
     html = as_html([stored], {"": await judge_all([stored], run_config())})
     assert "citation in summary" in html
     assert "As the law says [7]." in html
-
-
-async def test_prompts_that_changed_are_told_with_their_cases(tmp_path: Path) -> None:
-    before = await judge_all([write_case(tmp_path)], run_config())
-    pages = {"https://a.example/repairs": REPAIRS.replace("always", "usually")}
-    after = await judge_all([write_case(tmp_path, pages=pages)], run_config())
-    [change] = compare_runs(before, after)
-    assert "[- always-]{+ usually+}" in change.prompt
-    [same] = compare_runs(after, after)
-    assert (same.prompt, same.body, same.is_change) == ("", [], False)
 
 
 def test_junit_tells_failures_from_errors_and_holds_any_text() -> None:

@@ -1,24 +1,20 @@
 """Rates, intervals and states; stored results; costs; changes between two runs."""
 
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from judge.errors import ConfigurationError
-from judge.golden.cases import write_output
 from judge.golden.rates import newcombe, paired, wilson
 from judge.golden.reports import compare_runs
 from judge.golden.results import (
     CaseScore,
     Price,
     Prices,
-    as_lines,
     by_case,
     cost_of,
     read_prices,
-    read_results,
 )
 from judge.types.replies import Usage
 from tests.unit.golden.material import sample
@@ -115,27 +111,6 @@ def test_prices_are_read_and_mistakes_are_errors(tmp_path: Path) -> None:
     path.write_text("[models")
     with pytest.raises(ConfigurationError, match="cannot be used"):
         read_prices(path)
-
-
-def test_results_round_trip_through_a_file(tmp_path: Path) -> None:
-    found = [
-        sample(failed=("domain",), rules=(("quote",), ()), usage=Usage(1, 2, 3)),
-        sample("other", reason="down"),
-    ]
-    path = tmp_path / "below" / "a.jsonl"
-    write_output(path, as_lines(found))
-    assert read_results(path) == found
-    assert len(path.read_text().splitlines()) == 2
-    assert json.loads(path.read_text().splitlines()[0])["usage"]["thinking_tokens"] == 3
-
-
-@pytest.mark.parametrize("line", ["{}", "no json", '{"case": 3}', "[]"])
-def test_invalid_line_of_results_is_an_error_with_its_number(tmp_path: Path, line: str) -> None:
-    path = tmp_path / "a.jsonl"
-    write_output(path, as_lines([sample()]))
-    path.write_text(f"{path.read_text()}{line}\n")
-    with pytest.raises(ConfigurationError, match="line 2"):
-        read_results(path)
 
 
 def test_changes_are_ordered_worst_first_and_marked_if_significant() -> None:

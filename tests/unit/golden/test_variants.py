@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from judge.errors import ModelUnavailable
-from judge.golden.replay import run_case
-from judge.golden.vary import INJECTION, REPLAYED, VariantResult, signature, vary
+from judge.golden.vary import INJECTION, REPLAYED, VariantResult, vary
 from judge.ports import LanguageModel
 from judge.types.replies import ModelReply, Prompt
 from tests.fakes.gemini import sentences_in
@@ -110,13 +109,6 @@ async def test_injection_of_a_poisoned_page_stays_inside_its_block(tmp_path: Pat
     assert len(poisoned) == 1
     assert INJECTION not in poisoned[0].text
     assert poisoned[0].text.count("</REFERENCES>") == 1
-
-
-async def test_refusal_in_every_variant_is_not_a_flip(tmp_path: Path) -> None:
-    found = await varied(tmp_path, replies=[{"blocked": "SAFETY"}])
-    assert [one.flips for one in found] == [()] * 6
-    result = await run_case(write_case(tmp_path, replies=[{"blocked": "SAFETY"}]), run_config())
-    assert signature(result)["status"] == "422"
 
 
 async def test_variant_without_an_answer_is_not_a_flip(tmp_path: Path) -> None:

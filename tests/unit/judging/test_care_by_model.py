@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from judge.bootstrap.sources import compile_knowledge
+from judge.errors import InvalidReply
 from judge.golden.replay import ReplayFetcher
 from judge.types.replies import ModelReply
 from judge.types.requests import JudgeRequest
@@ -96,3 +97,10 @@ async def test_next_prompt_asks_for_care_and_the_other_side_is_not_told() -> Non
     assert "put safety first" not in first.instructions
     assert "put safety first" in second.instructions
     assert first.care == ("violence", "self-harm")
+
+
+async def test_line_stays_when_no_reply_can_be_shown() -> None:
+    bad = reply(care=["self-harm"], personas=personas(rationale="See [7]."))
+    with pytest.raises(InvalidReply) as caught:
+        await judged(ScriptedModel(bad, bad.replace('"self-harm"', "")), WIFE)
+    assert [line.title for line in caught.value.help_lines][:2] == [REFUGE, LISTENERS]

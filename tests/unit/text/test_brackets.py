@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.citations.marks import find_marks
-from judge.text.brackets import in_parentheses, without_brackets
+from judge.text.untrusted import in_parentheses, without_brackets
 
 PIECES = st.sampled_from(
     ["[", "]", "{", "}", "【", "】", "⟦", "<", ">", "\\", "&#91;", "&rbrack;", "&amp;#93;", "&#10;",

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.text.ranking import (
+from judge.text.index_tokens import (
     K1,
     PROOF,
     B,

@@ -24,7 +24,7 @@ from judge.adapters.index.stored import (
     query_weights,
 )
 from judge.ports import Embedder, NameKind
-from judge.text.ranking import PROOF, proof_counts, term_id, terms_of
+from judge.text.index_tokens import PROOF, proof_counts, term_id, terms_of
 from judge.types.search import (
     EVERYWHERE,
     AnyOf,

@@ -10,7 +10,7 @@ from judge.adapters.index.postgres.database import Connection, rows
 from judge.adapters.index.stored import PASSAGE, RECORD, embedded_text, passage_terms
 from judge.errors import ConfigurationError
 from judge.ports import Embedder
-from judge.text.ranking import passage_vector
+from judge.text.index_tokens import passage_vector
 from judge.types.search import DocumentWithPassages, Passage, ancestors, document_key, fold_name
 
 SAMPLE = 1000

@@ -11,8 +11,7 @@ from tantivy import FieldType, Occur, Query
 
 from judge.adapters.index.stored import PASSAGE, RECORD
 from judge.adapters.index.tantivy.schema import LabelKind, english, label, microseconds, open_index
-from judge.text.index_tokens import searchable
-from judge.text.ranking import PROOF, idf, proof_counts, query_term_weight
+from judge.text.index_tokens import PROOF, idf, proof_counts, query_term_weight, searchable
 from judge.types.search import (
     AnyOf,
     Clause,

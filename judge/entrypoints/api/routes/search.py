@@ -251,8 +251,8 @@ async def remove_document(request: AnyRequest, services: NamedDependency[Service
     raw = request.scope["raw_path"].partition(b"?")[0].decode("ascii", "replace")
     named = raw.partition("/documents/")[2].partition("/")
     collection, document_id = unquote(named[0]), unquote(named[2])
-    report = await services.corpus.indexer.remove(collection, [document_id])
-    if report.missing:
+    _, missing = await services.corpus.indexer.remove(collection, [document_id])
+    if missing:
         raise NotFound(f"There is no document {document_id!r} in {collection!r}.")
 
 

@@ -51,8 +51,7 @@ PRICES = Path("config/prices.toml")
 OWN_SOURCES = "sources.toml"
 """A sources file in the folder of the cases, so that tuning the real one breaks none of them."""
 
-LIVE_REPEAT = 5
-"""How often each variant is judged live by default, to tell a habit of the model from a slip."""
+LIVE_REPEAT = 5  # by default for each variant, to tell a habit of the model from a slip
 
 
 def runs_folder() -> Path:
@@ -182,12 +181,7 @@ async def run_cases(
 
 
 async def score_run(
-    journal: Journal,
-    *,
-    folder: Path,
-    run_file: Path | None,
-    is_live: bool,
-    **files: Any,
+    journal: Journal, *, folder: Path, run_file: Path | None, is_live: bool, **files: Any
 ) -> int:
     """Score the stored answers of a live run by what the cases expect now; the exit code."""
     stored = read_results(run_file) if run_file else last_run(runs_folder(), with_answers=True)

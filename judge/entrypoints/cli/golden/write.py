@@ -13,8 +13,13 @@ from judge.entrypoints.cli.options import FOUND_SOMETHING, FROM_STDIN, read_text
 from judge.entrypoints.cli.output import say
 from judge.entrypoints.cli.plain_text import one_line
 from judge.errors import InvalidRequest
-from judge.golden.privacy import find_personal_details, scrubber
-from judge.golden.recording import new_case_path, record, update_cases
+from judge.golden.recording import (
+    find_personal_details,
+    new_case_path,
+    record,
+    scrubber,
+    update_cases,
+)
 from judge.golden.reports import Section, difference_lines
 from judge.ports import Journal
 from judge.settings import Settings, load_settings

@@ -195,6 +195,7 @@ REQUESTS = st.builds(
 
 @given(REQUESTS, st.lists(SENTENCES, max_size=3))
 @example(REQUEST, ["1;1 1⟦", "1⟦a】】1"])
+@example(REQUEST, ["1 &#91; é}1;1 x y"])
 def test_no_dispute_and_no_page_make_a_reply_that_breaks_a_hard_rule_or_a_limit(dispute, texts):
     given = references(*texts)
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.errors import BadScope
-from judge.library.scopes.grammar import MAX_DEPTH, extract_scope, parse_scope
+from judge.library.scopes.grammar import MAX_DEPTH, extract_scope, read_context
 from judge.library.scopes.scopes import (
     KINDS,
     MAX_NAMES,
@@ -36,7 +36,7 @@ def day(text: str) -> datetime:
 
 
 def clauses(text: str) -> tuple[Clause, ...]:
-    return parse_scope(text, NOW).clauses
+    return read_context(text, NOW).scope.clauses
 
 
 def only(text: str) -> Clause:
@@ -162,7 +162,7 @@ def test_an_error_says_what_and_where(text, told):
 )
 def test_a_context_holds_nothing_but_mentions(text, told):
     with pytest.raises(BadScope) as caught:
-        parse_scope(text, NOW)
+        read_context(text, NOW)
     assert str(caught.value) == (
         f"{told} Write @kind:value, such as @collection:reports, or @* for everything."
     )
@@ -206,7 +206,7 @@ def test_other_text_with_an_at_sign_is_query(query):
 
 
 def test_scope_is_formatted_as_parsed():
-    told = format_scope(parse_scope("@folder:2024/q1 -@tag:X @modified:2025-01-01..", NOW))
+    told = format_scope(read_context("@folder:2024/q1 -@tag:X @modified:2025-01-01..", NOW).scope)
     assert told == {
         "scope": "@folder:2024/q1 -@tag:X @modified:>=2025-01-01",
         "clauses": [
@@ -267,15 +267,14 @@ SCOPES = st.recursive(
 @given(st.just(EVERYWHERE) | SCOPES)
 def test_formatted_scope_parses_to_the_same_scope(scope):
     written = scope_text(scope)
-    assert parse_scope(written, NOW) == scope
+    assert read_context(written, NOW).scope == scope
     assert extract_mentions(f"revenue {written}", NOW) == ("revenue", scope)
 
 
 def test_a_scope_may_have_a_thousand_names_and_a_time_counts_as_one() -> None:
     def scope(names: int) -> Scope:
-        return parse_scope(
-            f"@tag:{','.join(f'x{n}' for n in range(names))} @modified:2025-01-01..", NOW
-        )
+        tags = ",".join(f"x{n}" for n in range(names))
+        return read_context(f"@tag:{tags} @modified:2025-01-01..", NOW).scope
 
     check_size(scope(MAX_NAMES - 1))
     with pytest.raises(
@@ -363,9 +362,9 @@ A, B, C = (Scope((Clause("tag", (name,)),)) for name in "abc")
     ],
 )
 def test_brackets_are_parsed_and_formatted(text, written):
-    scope = parse_scope(text, NOW)
+    scope = read_context(text, NOW).scope
     assert scope_text(scope) == written
-    assert parse_scope(written, NOW) == scope
+    assert read_context(written, NOW).scope == scope
 
 
 @pytest.mark.parametrize(
@@ -417,9 +416,9 @@ def nested(depth):
 
 
 def test_nesting_of_brackets_is_bounded():
-    assert parse_scope(nested(MAX_DEPTH - 1), NOW).clauses
+    assert read_context(nested(MAX_DEPTH - 1), NOW).scope.clauses
     with pytest.raises(BadScope, match="is too deep: 7 brackets may stand in one another"):
-        parse_scope(nested(MAX_DEPTH), NOW)
+        read_context(nested(MAX_DEPTH), NOW)
 
 
 @pytest.mark.parametrize(
