@@ -45,14 +45,14 @@ def _open_standard_streams() -> None:
 def serve_http(settings: "Settings", *, host: str, port: int, workers: int) -> None:
     """Serve HTTP, and MCP at `/mcp`, until stopped; raises ConfigurationError."""
     from judge.entrypoints.api.server import serve
-    from judge.entrypoints.mcp.transports import open_http
+    from judge.entrypoints.mcp.server import open_http
 
     serve(settings, host=host, port=port, workers=workers, open_mcp=open_http)
 
 
 def serve_stdio(settings: "Settings", *, is_structured: bool) -> None:
     """Serve MCP on stdin and stdout until stdin ends; raises ConfigurationError."""
-    from judge.entrypoints.mcp.transports import serve_stdio
+    from judge.entrypoints.mcp.server import serve_stdio
 
     serve_stdio(settings, is_structured=is_structured)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from judge.entrypoints.api.app import openapi_document
+from judge.entrypoints.api.http_messages import MEDIA_TYPE
 from judge.entrypoints.api.openapi import EVENT_STREAM
-from judge.entrypoints.api.problem_responses import MEDIA_TYPE
 from judge.entrypoints.cli.golden.run import replay_config
 from judge.golden.cases import load_case
 from judge.golden.replay import run_case

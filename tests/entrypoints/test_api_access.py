@@ -9,7 +9,7 @@ from litestar import Litestar, get, post
 
 from judge.adapters.memory import MemoryRateLimiter
 from judge.entrypoints.api.access_policy import ACCESS, Access, AccessPolicy
-from judge.entrypoints.api.problem_responses import RequestRefused
+from judge.entrypoints.api.http_messages import RequestRefused
 from judge.settings import Settings
 from judge.types.setting_values import parse_rate_limit
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY

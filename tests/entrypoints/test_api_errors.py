@@ -10,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge import errors
-from judge.entrypoints.api import request_body
-from judge.entrypoints.api.problem_responses import (
+from judge.entrypoints.api import http_messages
+from judge.entrypoints.api.http_messages import (
+    MAX_BODY_BYTES,
     ClientLeft,
     RequestRefused,
     problem_of,
+    read_body,
 )
-from judge.entrypoints.api.request_body import MAX_BODY_BYTES, read_body
 from judge.ports import OnText, ignore_text
 from judge.problems import KINDS, as_body
 from judge.types.replies import Defect, ModelReply, Prompt
@@ -215,7 +216,7 @@ async def test_internal_error_shows_only_a_request_id(opened):
 
 
 async def test_slow_body_is_a_timeout(monkeypatch):
-    monkeypatch.setattr(request_body, "BODY_TIMEOUT_S", 0.001)
+    monkeypatch.setattr(http_messages, "BODY_TIMEOUT_S", 0.001)
     with pytest.raises(BadFields, match="in time"):
         await read_body({"headers": []}, asyncio.Event().wait)
 

@@ -18,7 +18,7 @@ from judge.adapters.metrics import Metrics
 from judge.adapters.models.extractive import ExtractiveModel
 from judge.entrypoints.api.access_policy import AccessPolicy
 from judge.entrypoints.api.app import create_app
-from judge.entrypoints.mcp.transports import open_http
+from judge.entrypoints.mcp.server import open_http
 from judge.errors import ConfigurationError
 from judge.settings import Settings, load_settings, name_and_key
 from judge.types.search import OPERATOR, Viewer

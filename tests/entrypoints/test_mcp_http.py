@@ -14,8 +14,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from judge.adapters.metrics import Metrics
 from judge.entrypoints.api.app import create_app
+from judge.entrypoints.mcp.server import open_http
 from judge.entrypoints.mcp.tools import TOOLS
-from judge.entrypoints.mcp.transports import open_http
 from judge.settings import Settings
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
 from tests.entrypoints.mcp_bench import MODES, McpBench, open_mcp_bench

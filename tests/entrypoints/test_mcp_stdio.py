@@ -19,7 +19,7 @@ import asyncio, os, sys
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from judge.entrypoints.mcp.transports import serve_streams
+from judge.entrypoints.mcp.server import serve_streams
 from tests.entrypoints.mcp_bench import open_mcp_bench
 from tests.fakes.model import ScriptedModel
 

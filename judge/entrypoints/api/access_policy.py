@@ -15,7 +15,7 @@ from litestar.handlers import BaseRouteHandler
 from litestar.types import Scope
 
 from judge.entrypoints.api.client_address import caller_address, is_foreign, parse_networks
-from judge.entrypoints.api.problem_responses import RequestRefused
+from judge.entrypoints.api.http_messages import RequestRefused
 from judge.ports import RateLimiter
 from judge.settings import Settings, name_and_key
 from judge.types.search import OPERATOR, Viewer

@@ -26,10 +26,14 @@ from judge.adapters.metrics import Metrics
 from judge.bootstrap.services import Services, open_services
 from judge.entrypoints.api.access_policy import EXTRA_HEADERS, Access, AccessPolicy, principal_of
 from judge.entrypoints.api.client_address import is_foreign
+from judge.entrypoints.api.http_messages import (
+    MAX_BODY_BYTES,
+    BoundedRequest,
+    RequestRefused,
+    problem_response,
+    read_body,
+)
 from judge.entrypoints.api.openapi import derive_document
-from judge.entrypoints.api.problem_responses import RequestRefused, problem_response
-from judge.entrypoints.api.request_body import MAX_BODY_BYTES, BoundedRequest, read_body
-from judge.entrypoints.api.routes.documents import add_document, remove_document
 from judge.entrypoints.api.routes.judge import (
     HEARTBEAT_S,
     check_citations,
@@ -37,7 +41,13 @@ from judge.entrypoints.api.routes.judge import (
     judge_stream,
     list_domains,
 )
-from judge.entrypoints.api.routes.search import CODE_ROUTES, search, search_by_address
+from judge.entrypoints.api.routes.search import (
+    CODE_ROUTES,
+    add_document,
+    remove_document,
+    search,
+    search_by_address,
+)
 from judge.entrypoints.api.routes.status_and_pages import (
     explain_problem,
     live,

@@ -22,7 +22,7 @@ from litestar.serialization import decode_json, encode_json
 from litestar.typing import FieldDefinition
 from pydantic import BaseModel
 
-from judge.entrypoints.api.problem_responses import MEDIA_TYPE
+from judge.entrypoints.api.http_messages import MEDIA_TYPE
 from judge.problems import KINDS, ProblemDetails
 
 Json = dict[str, Any]

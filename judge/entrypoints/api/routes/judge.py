@@ -22,8 +22,8 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 from judge.bootstrap.services import Services
 from judge.citations.check import CheckedAnswer
 from judge.entrypoints.api.access_policy import Access, principal_of
+from judge.entrypoints.api.http_messages import NO_STORE, ClientLeft, problem_of
 from judge.entrypoints.api.openapi import EVENT_STREAM, KEYED, problems
-from judge.entrypoints.api.problem_responses import NO_STORE, ClientLeft, problem_of
 from judge.entrypoints.check_requests import MAX_BYTES, CheckRequest, check
 from judge.entrypoints.event_log import log_error, log_judgement
 from judge.entrypoints.response_models import DomainsResponse, domains

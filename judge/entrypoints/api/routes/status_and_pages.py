@@ -16,8 +16,8 @@ from litestar.params import FromPath, PathParameter
 
 from judge.bootstrap.services import Services
 from judge.entrypoints.api.access_policy import Access
+from judge.entrypoints.api.http_messages import NO_STORE
 from judge.entrypoints.api.openapi import problems
-from judge.entrypoints.api.problem_responses import NO_STORE
 from judge.errors import IndexUnavailable
 from judge.problems import KINDS
 
