@@ -152,11 +152,12 @@ def wait_for_index(folder):
         time.sleep(0.01)
 
 
-def test_interrupted_run_keeps_its_work_and_the_next_does_the_rest(cli, tmp_path):
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_run_keeps_its_work_and_the_next_does_the_rest(cli, tmp_path, stop):
     many(tmp_path / "flats", 1500)
     process = start_judge(tmp_path, "index", "add", "flats")
     wait_for_index(tmp_path)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(stop)
     out, err = process.communicate(timeout=60)
     if process.returncode:
         assert (process.returncode, out, "Stopped." in err) == (130, "", True)
