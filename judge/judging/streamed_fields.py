@@ -11,11 +11,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from judge.judging.verdicts.check import FieldChecker
-from judge.judging.verdicts.reply_schema import (
-    MAX_REPLY_LENGTH,
-    PartialBody,
-    without_opening_fence,
-)
+from judge.judging.verdicts.reply_schema import MAX_REPLY_LENGTH, PartialBody, without_opening_fence
 from judge.ports import LanguageModel, OnText, ignore_text
 from judge.types.replies import CheckedField, Defect, Prompt
 from judge.types.results import Emit, FieldChecked, Restarted

@@ -15,12 +15,7 @@ from importlib.metadata import version
 import httpx
 
 from judge.adapters.web.downloads import next_hop, parse_url, read_body, translated_errors
-from judge.adapters.web.robots import (
-    MAX_ROBOTS_BYTES,
-    MAX_ROBOTS_REDIRECTS,
-    PRODUCT,
-    RobotsCache,
-)
+from judge.adapters.web.robots import MAX_ROBOTS_BYTES, MAX_ROBOTS_REDIRECTS, PRODUCT, RobotsCache
 from judge.adapters.web.safe_addresses import GuardedTransport, Resolver, open_resolver
 from judge.errors import FetchError
 from judge.types.references import Media, Page

@@ -22,13 +22,7 @@ from judge.settings import Settings, load_settings
 from judge.types.replies import VERDICT_SENTENCES, PersonaVerdict
 from judge.types.request_fields import parse_fields
 from judge.types.requests import DEFAULT_DOMAIN, JudgeRequest
-from judge.types.results import (
-    FieldChecked,
-    JudgeResult,
-    ReferencesReady,
-    Restarted,
-    Step,
-)
+from judge.types.results import FieldChecked, JudgeResult, ReferencesReady, Restarted, Step
 
 NO_VERDICT = "no verdict"
 """Shown for a persona where no model judged."""

@@ -10,12 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from judge.citations.claims import (
-    find_claims,
-    made_up_addresses,
-    made_up_quotations,
-    makes_claim,
-)
+from judge.citations.claims import find_claims, made_up_addresses, made_up_quotations, makes_claim
 from judge.citations.marks import Marks, find_marks, read_marks
 from judge.citations.support import MIN_SCORE, SourceReading
 from judge.citations.support import support as measure

@@ -13,12 +13,7 @@ from uuid import uuid4
 from judge.library.extract.html_page import ReadPage
 from judge.library.pages.approved_pages import IndexedPages, PageLibrary, requests_of
 from judge.library.pages.page_reader import PageReader, host_of, path_of, read_body
-from judge.library.pages.page_records import (
-    CachedPage,
-    PageRecord,
-    SnippetRequest,
-    SnippetStore,
-)
+from judge.library.pages.page_records import CachedPage, PageRecord, SnippetRequest, SnippetStore
 from judge.library.pages.walls import visit_signs, wall_error
 from judge.library.rank.page_embeddings import PageEmbeddings
 from judge.library.sources.catalog import SourceCatalog

@@ -109,7 +109,7 @@ async def test_missing_package_is_a_configuration_error(monkeypatch):
     monkeypatch.delitem(sys.modules, "judge.adapters.index.qdrant", raising=False)
     monkeypatch.setitem(sys.modules, "qdrant_client", None)
 
-    with pytest.raises(ConfigurationError, match=r"install `judge\[qdrant\]`"):
+    with pytest.raises(ConfigurationError, match=r"the extra `judge\[qdrant\]`"):
         async with opened("http://127.0.0.1:6333"):
             pass
 
