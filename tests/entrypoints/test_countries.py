@@ -177,7 +177,7 @@ def test_code_names_no_country():
         re.IGNORECASE,
     )
     # Words of a site around its text, an example of a tag, and how English is spelt.
-    known = ("extract/lead_paragraph.py", "sources/tables.py", "text/spelling.py")
+    known = ("extract/lead_paragraph.py", "sources/tables.py", "text/index_tokens.py")
     named = {
         str(path.relative_to(ROOT)): words.findall(path.read_text(encoding="utf-8"))
         for kind in ("py", "js", "html")

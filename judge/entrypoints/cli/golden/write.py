@@ -1,7 +1,8 @@
 """The work of `judge golden new` and `update`, which write to the folder of the cases."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 from pydantic import SecretStr
@@ -27,7 +28,7 @@ from judge.types.request_fields import parse_fields, parse_json
 from judge.types.requests import JudgeRequest
 
 
-async def record_case(
+def record_case(
     journal: Journal,
     *,
     story: str | None,
@@ -36,11 +37,11 @@ async def record_case(
     folder: Path,
     name: str,
     allows_no_pages: bool,
-) -> int:
+) -> Coroutine[Any, Any, int]:
     """Judge a request live and store it as a case; the exit code.
 
-    The request comes from the options, or without any as JSON from standard input. Raises
-    InvalidRequest naming what is wrong.
+    The request comes from the options, or without any as JSON from standard input, which is read
+    here: in the coroutine Ctrl-C would wait for its end. Raises InvalidRequest.
     """
     if story is not None and query is not None:
         fields = {"context": read_text(story), "query": query, "domain": domain}
@@ -50,6 +51,12 @@ async def record_case(
     else:
         request = parse_json(JudgeRequest, read_text(FROM_STDIN))
     path = new_case_path(folder, name)  # A bad name is reported before the model is asked.
+    return _record_case(journal, request, folder, path, allows_no_pages=allows_no_pages)
+
+
+async def _record_case(
+    journal: Journal, request: JudgeRequest, folder: Path, path: Path, *, allows_no_pages: bool
+) -> int:
     settings = load_settings()
     async with open_services(settings, journal) as services:
         pipeline = services.pipeline
