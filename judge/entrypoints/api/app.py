@@ -73,6 +73,7 @@ ROUTES: tuple[HTTPRouteHandler, ...] = (
     schema_document,
 )  # fmt: skip
 
+COMPILE_AFTER_S = 2.0
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
@@ -184,8 +185,9 @@ async def _lifespan(
         if open_mcp:
             app.state.mcp = await stack.enter_async_context(open_mcp(services))
         app.state.is_draining = False
-        compiling = asyncio.to_thread(services.sources.current().compile_patterns)
-        work = (warm(services), services.read_ahead(), services.sources.watch(), compiling)
+        work = (
+            warm(services), services.read_ahead(), services.sources.watch(), _compile(services)
+        )  # fmt: skip
         tasks = [asyncio.create_task(each) for each in work]
         await asyncio.wait(tasks[:1], timeout=2.0)  # so that the first request need not
         try:
@@ -195,6 +197,12 @@ async def _lifespan(
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
+
+
+async def _compile(services: Services) -> None:
+    """Compile patterns once start-up is over, beside which it would hold up a first request."""
+    await asyncio.sleep(COMPILE_AFTER_S)
+    await asyncio.to_thread(services.sources.current().compile_patterns)
 
 
 class RequestMiddleware:
