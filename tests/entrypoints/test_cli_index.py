@@ -155,7 +155,9 @@ def wait_for_index(folder):
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_run_keeps_its_work_and_the_next_does_the_rest(cli, tmp_path, stop):
     many(tmp_path / "flats", 1500)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # which a script ignores
     process = start_judge(tmp_path, "index", "add", "flats")
+    signal.signal(signal.SIGINT, before)
     wait_for_index(tmp_path)
     process.send_signal(stop)
     out, err = process.communicate(timeout=60)
@@ -164,6 +166,17 @@ def test_interrupted_run_keeps_its_work_and_the_next_does_the_rest(cli, tmp_path
     _, report = added(cli, "flats")
     assert report["added"] + report["replaced"] + report["unchanged"] == 1500
     assert len(listed(cli)) == 1500
+
+
+def test_sigterm_ends_a_run_in_the_background_of_a_script(tmp_path):
+    many(tmp_path / "flats", 1500)
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as shells do for `judge … &`
+    process = start_judge(tmp_path, "index", "add", "flats")
+    signal.signal(signal.SIGINT, before)
+    wait_for_index(tmp_path)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, "Stopped." in err) == (130, "", True)
 
 
 def test_pattern_of_many_stars_is_refused_and_in_gitignore_named(cli, docs):

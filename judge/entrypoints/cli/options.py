@@ -95,9 +95,15 @@ def runs(work: str) -> Callable[[Callable[[], None]], Callable[..., object]]:
 
 def _take_for_ctrl_c(*numbers: signal.Signals) -> None:
     """Have signals end this process as Ctrl-C does from now on, so that what it has is kept."""
+
+    def stop(*_: object) -> None:
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.raise_signal(signal.SIGINT)
+
     for number in numbers:
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup has SIGHUP ignored
-            signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
+            signal.signal(number, stop)
 
 
 def text_or_json(command: Callable[..., Result]) -> Callable[..., Result]:

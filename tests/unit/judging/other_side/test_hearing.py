@@ -142,7 +142,7 @@ async def test_failure_keeps_the_verdict_and_is_a_warning(
 @pytest.mark.parametrize("script", [(GOOD,), (GOOD, TOLD), (GOOD, TOLD, HARD)])
 async def test_verdict_is_given_in_time_if_the_model_hangs(script: tuple[str, ...]) -> None:
     await World(ScriptedModel(GOOD)).judge()  # what is loaded at first use takes none of the time
-    result = await World(SlowModel(*script), deadline_s=0.3).judge(hear_other_side=True)
+    result = await World(SlowModel(*script), deadline_s=1).judge(hear_other_side=True)
     assert result.other_side is not None
     assert result.other_side.note == "There was no time left to hear the other side."
     assert result.warnings == (result.other_side.note,)
