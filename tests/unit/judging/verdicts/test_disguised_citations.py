@@ -45,10 +45,14 @@ def as_seen(text: str) -> str:
 
 def numbers_in(body: str) -> list[int] | None:
     """The numbers in a bracket that holds nothing but them, separators and reference words."""
+    body = "".join(c for c in body.lower() if unicodedata.category(c) not in {"Mn", "Me"})
+    # A raised number at a plain one is another: ¹1 is no eleven.
+    apart = re.sub(
+        r"(?<=[⁰¹²³⁴-⁹])(?=\d(?<![⁰¹²³⁴-⁹]))|(?<=\d)(?<![⁰¹²³⁴-⁹])(?=[⁰¹²³⁴-⁹])", " ", body
+    )
     plain = "".join(
         str(int(value)) if (value := unicodedata.numeric(c, 0.5)) == int(value) else c
-        for c in body.lower()
-        if unicodedata.category(c) not in {"Mn", "Me"}
+        for c in apart
     )
     left = WORDS.sub(" ", re.sub(r"(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z])", " ", plain))
     named = [NUMBER_WORDS[word] for word in re.findall(r"[a-z]+", left) if word in NUMBER_WORDS]
