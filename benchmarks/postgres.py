@@ -17,7 +17,6 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -25,29 +24,14 @@ import psycopg
 
 from benchmarks.search import EVERYWHERE, LIMIT, passages, questions, write
 from judge.adapters.index.tantivy.index import TantivyIndex
+from judge.adapters.index.tantivy.writer import TantivyStore
+from judge.adapters.memory import SystemClock
 from judge.bootstrap.corpus import open_postgres
 from judge.library.search.query import parse_query
-from judge.types.search import DocumentWithPassages, IndexedDocument, Passage
+from judge.types.search import Passage
 from tests.fakes.postgres_server import forget_everything, postgres_server
 
-BATCH = 50
-"""Documents in a call, as `judge index add` makes them."""
-
 Search = Callable[..., Awaitable[Any]]
-
-
-async def write_to(store: Any, corpus: Sequence[Passage]) -> None:
-    documents = []
-    for name, group in groupby(corpus, key=lambda passage: passage.document_id):
-        held = tuple(group)
-        record = IndexedDocument(name, held[0].collection, name, "", len(held))
-        documents.append(DocumentWithPassages(record, held))
-    async with store.writing() as writer:
-        for start in range(0, len(documents), BATCH):
-            await writer.replace(documents[start : start + BATCH])
-            print(f"\r  {start} of {len(documents)} documents", end="", flush=True)
-        await writer.commit()
-    print("\r", end="")
 
 
 def size_of(folder: Path) -> int:
@@ -71,14 +55,14 @@ async def asked(name: str, search: Search, texts: Sequence[str]) -> list[set[str
 
 async def compare(address: str, corpus: Sequence[Passage], folder: Path) -> None:
     started = time.perf_counter()
-    await write(folder, corpus)
+    await write(TantivyStore(folder, SystemClock()), corpus)
     print(f"Tantivy: {len(corpus) / (time.perf_counter() - started):.0f} passages a second")
     size = size_of(folder)
     print(f"Tantivy: {size / 2**20:.0f} MiB")
     forget_everything(address)
     async with open_postgres(address, None) as engine:
         started = time.perf_counter()
-        await write_to(engine.store, corpus)
+        await write(engine.store, corpus)
         print(f"PostgreSQL: {len(corpus) / (time.perf_counter() - started):.0f} passages a second")
         with psycopg.connect(address) as connection:
             [[size]] = connection.execute(

@@ -44,6 +44,7 @@ from judge.adapters.index.tantivy.writer import TantivyStore
 from judge.adapters.memory import SystemClock
 from judge.library.search.highlight import highlighter
 from judge.library.search.query import parse_query
+from judge.ports import WritableIndex
 from judge.types.search import (
     Clause,
     DocumentWithPassages,
@@ -158,14 +159,14 @@ class Bare:
         return [searcher.doc(address).get_first("id") for _, address in found.hits]
 
 
-async def write(folder: Path, corpus: Sequence[Passage]) -> None:
+async def write(store: WritableIndex, corpus: Sequence[Passage]) -> None:
     """Index *corpus* through Judge's port, as documents of a few hundred passages."""
     documents = []
     for name, group in groupby(corpus, key=lambda passage: passage.document_id):
         held = tuple(group)
         record = IndexedDocument(name, held[0].collection, name, "", len(held))
         documents.append(DocumentWithPassages(record, held))
-    async with TantivyStore(folder, SystemClock()).writing() as writer:
+    async with store.writing() as writer:
         for start in range(0, len(documents), 50):
             await writer.replace(documents[start : start + 50])
         await writer.commit()
@@ -179,7 +180,7 @@ def compare_indexing(folder: Path, corpus: Sequence[Passage]) -> None:
     texts = [(passage.id, passage.text) for passage in corpus]
     builds: dict[str, Callable[[Path], object]] = {
         "bare": lambda to: Bare.build(to, texts),
-        "ours": lambda to: asyncio.run(write(to, corpus)),
+        "ours": lambda to: asyncio.run(write(TantivyStore(to, SystemClock()), corpus)),
     }
     spent: dict[str, list[tuple[float, float]]] = {name: [] for name in builds}
     print(f"Indexing {len(corpus)} passages, {ROUNDS} times each")

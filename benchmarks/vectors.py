@@ -127,7 +127,7 @@ def main() -> None:
         embedder = Subjects()
         file = VectorFile(folder / "vectors" / f"{embedder.name}.v2")
         if not file.path.exists():
-            asyncio.run(write(folder, corpus))
+            asyncio.run(write(TantivyStore(folder, SystemClock()), corpus))
             fill(file, embedder, corpus)
         measure_opening(file.path)
         compare(folder, file, embedder, corpus)
