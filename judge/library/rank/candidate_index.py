@@ -17,11 +17,11 @@ TITLE_WEIGHT = 2.0
 the page chose, beside 1 anywhere on the page."""
 
 HEADING_WEIGHT = 0.5
-"""What a word in its heading adds to a passage."""
+"""What a word in its heading adds to a passage, beside 1 in its text."""
 
-TEXT_WORDS, TITLE_WORDS, PASSAGE_WORDS = 670, 3, 19
-"""Average lengths, in content words, of a page of guidance, its title and a passage. They are
-constants, so that a page's weights do not depend on the other pages."""
+TEXT_WORDS, TITLE_WORDS = 670, 3
+"""Average lengths, in content words, of a page of guidance and its title. They are constants, so
+that a page's weights do not depend on the other pages."""
 
 TEXT_VECTOR_WORDS = 100
 """Content words from the beginning of a page in its text vector, besides its title."""
@@ -60,7 +60,7 @@ class PageTerms:
     stems: Mapping[str, float]
     title: Mapping[str, float]
     passages: Mapping[str, Mapping[int, float]]
-    """By stem and number of the passage."""
+    """By stem and number of the passage: 1 in its text, `HEADING_WEIGHT` more in its heading."""
 
 
 def count_terms(page: CandidatePage) -> PageTerms:
@@ -72,8 +72,8 @@ def count_terms(page: CandidatePage) -> PageTerms:
     passages: dict[str, dict[int, float]] = {}
     for number, ((heading, _), words) in enumerate(zip(page.passages, texts)):
         gains = dict.fromkeys(headings[heading], HEADING_WEIGHT)
-        for stem, value in _saturated(words, PASSAGE_WORDS).items():
-            gains[stem] = gains.get(stem, 0.0) + value
+        for stem in dict.fromkeys(words):
+            gains[stem] = gains.get(stem, 0.0) + 1.0
         for stem, value in gains.items():
             passages.setdefault(stem, {})[number] = value
     beginning = islice(chain(lead, *texts), TEXT_VECTOR_WORDS)
