@@ -41,7 +41,10 @@ SAME_DOMAIN_FACTOR = 1.35
 """Score factor for a page of the detected domain: a strong hint, not a filter."""
 
 THRESHOLD = 30.0
-"""The least score of an offered page; docs/quality.md has the rates."""
+"""The least score of an offered page."""
+
+LEAST_BEST = 50.0
+"""No page is offered unless the words of one score this; docs/quality.md has the rates."""
 
 CLEAR_SCORE = 100.0
 """From here a page fits clearly. Of disputes that no page fits 8 in 100 have such a page, of the
@@ -140,7 +143,7 @@ def rank_candidates(
     """The pages relevant to *dispute*, best first, at most *limit*; all scores are above 0.
 
     *wanted* are the numbers of the pages to rank, in ascending order (default: all); *domain* is
-    the dispute's. A page below the threshold is left out. Without a threshold, as for pages known
+    the dispute's. Pages below the thresholds are left out. Without a threshold, as for pages known
     by their titles, only words count: every page is similar in topic a little. *similarities* is an
     embedder's similarity by URL, 0 to 1, where known.
     """
@@ -154,6 +157,9 @@ def rank_candidates(
         for number in sorted(numbers, key=scores.__getitem__, reverse=True)[:COMPARED_PAGES]:
             cosine = sum(map(mul, terms.text_vector, index.pages[number].text_vector))
             scores[number] += VECTOR_FACTOR * cosine
+        # Neither the domain nor an embedder tells that some page fits, only which fits best.
+        if max((scores[number] for number in numbers), default=0.0) < LEAST_BEST:
+            return ()
     for number in numbers:
         page = index.pages[number].page
         scores[number] += NEAREST * similarities.get(page.url, 0.0)

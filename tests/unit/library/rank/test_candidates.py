@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.library.dispute import read_dispute
+from judge.library.rank import candidates
 from judge.library.rank.candidate_index import (
     CandidateIndex,
     CandidatePage,
@@ -75,6 +76,15 @@ def test_lay_words_find_the_page_with_the_official_ones(index):
 
 def test_dispute_without_a_relevant_page_has_no_candidates(index):
     assert urls(index, "Was I rude?", "My sister chose sage green and I laughed at it.") == []
+
+
+def test_nothing_is_offered_unless_the_words_of_one_page_are_enough(index, monkeypatch):
+    asked = read_dispute(SACKED, "Can he sack me?")
+    [best, *_] = rank_candidates(index, asked, "default")
+    monkeypatch.setattr(candidates, "LEAST_BEST", best.score + 1)
+    nearest = {best.page.url: 1.0}
+    assert rank_candidates(index, asked, "workplace", similarities=nearest) == ()
+    assert rank_candidates(index, asked, "workplace", has_threshold=False)
 
 
 def test_best_passage_is_chosen_even_far_down_the_page(index):
