@@ -43,7 +43,7 @@ SAME_DOMAIN_FACTOR = 1.35
 THRESHOLD = 30.0
 """The least score of an offered page."""
 
-LEAST_BEST = 50.0
+LEAST_BEST = 45.0
 """No page is offered unless the words of one score this; docs/quality.md has the rates."""
 
 CLEAR_SCORE = 100.0

@@ -25,8 +25,8 @@ from tests.fakes.pipeline import text_retriever
 
 BERTH, LOAF = "https://a.example/berth", "https://a.example/loaf"
 TEXTS = {
-    BERTH: "A xebec at its gantline is kept from snow and storms by the wharfinger.",
-    LOAF: "A bakery pays for its gantline; it sells there.",
+    BERTH: "A xebec at its gantline and capstan is kept from snow and storms by the wharfinger.",
+    LOAF: "A bakery pays for its gantline and capstan; it sells there.",
 }
 CATALOG = parse_sources(
     "[domains.tenancy]\nterms = { landlord = 3 }\n"
@@ -63,7 +63,7 @@ class World:
         return [one.url for one in collected.references]
 
 
-DISPUTE = "I pay for the gantline of my dhow."
+DISPUTE = "I pay for the gantline and the capstan of my dhow."
 """LOAF has more of its words, but BERTH its meaning: only the embedder knows that a dhow and a
 xebec are alike."""
 
