@@ -19,14 +19,14 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from judge.library.extract.html_page import read_head_title
 from judge.library.extract.markup import limit_markup, parse_markup
-from judge.library.extract.page_blocks import (
-    Boilerplate,
-    PageBlock,
-    is_skipped,
-    read_blocks,
-    read_boilerplate,
+from judge.library.extract.page_blocks import PageBlock, is_aside, is_skipped, read_blocks
+from judge.library.extract.text_blocks import (
+    DocumentText,
+    TextBlock,
+    block_of,
+    fenced,
+    split_lines,
 )
-from judge.library.extract.text_blocks import DocumentText, TextBlock, block_of, split_lines
 from judge.library.scopes.scopes import parse_moment
 from judge.text.decoding import html_as_utf8, xhtml_as_html
 
@@ -239,7 +239,6 @@ MAX_OPTIONS = 30
 """Of a list to choose from; longer ones are of countries or years."""
 
 _PREFIXES = {**{f"h{level}": "#" * level + " " for level in range(1, 7)}, "li": "- ", "dd": "- "}
-_BACKTICKS = re.compile("`+")
 
 
 def read_html(body: bytes, charset: str = "") -> DocumentText:
@@ -289,8 +288,7 @@ def _keep_main(tree: LexborHTMLParser) -> None:
         after = node.next
         while after is not None:
             following, attributes = after.next, after.attributes or {}
-            level = read_boilerplate(after.tag or "", attributes)
-            if is_skipped(attributes) or level is not Boilerplate.NONE:
+            if is_skipped(attributes) or is_aside(after.tag or "", attributes):
                 after.decompose()
             after = following
         node = node.parent
@@ -300,10 +298,3 @@ def _as_markdown(block: PageBlock) -> str:
     if block.tag != "pre":
         return _PREFIXES.get(block.tag, "") + block.text
     return fenced(block.lines)
-
-
-def fenced(code: str) -> str:
-    """*code* between fences that are longer than any in it."""
-    longest = max(map(len, _BACKTICKS.findall(code)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}\n{code}\n{fence}"

@@ -86,6 +86,13 @@ def block_of(lines: Sequence[str], start: int, end: int, **traits: object) -> Te
     return TextBlock("\n".join(lines[start:end]), start + 1, end, **traits)  # type: ignore[arg-type]
 
 
+def fenced(code: str, language: str = "") -> str:
+    """*code* between fences that are longer than any in it."""
+    longest = max(map(len, re.findall("`+", code)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{code}\n{fence}"
+
+
 def read_text(text: str) -> DocumentText:
     """Plain text: its paragraphs, and the title that stands alone above them."""
     blocks = tuple(paragraphs(split_lines(text)))

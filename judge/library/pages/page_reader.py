@@ -28,7 +28,6 @@ from judge.library.pages.walls import wall_error, wall_sign
 from judge.ports import Clock, PageFetcher, PdfReader
 from judge.text.decoding import xhtml_as_html
 from judge.types.references import Media, Page
-from judge.types.search import PdfText
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +109,17 @@ class PageReader:
         return replace(read, updated=updated) if read and updated else read
 
     def _pdf_as_html(self, request: SnippetRequest, body: bytes) -> tuple[bytes, date | None]:
-        """The text of a PDF with a `<p>` for each paragraph, and its date; raises FetchError."""
+        """A PDF as HTML with a `<p>` for each paragraph, and its date; raises FetchError."""
         if self.read_pdf is None:
             raise FetchError("content-type", f"{host_of(request)} sent a PDF, which is not read.")
         try:
             pdf = self.read_pdf(body)
         except UnreadableDocument as error:
             raise FetchError("bad-pdf", f"The PDF on {host_of(request)}: {error}", 200) from error
-        return pdf_as_html(pdf), pdf.updated
+        paragraphs = (p for page in pdf.pages for p in _LINE_END.split(page) if p.strip())
+        text = "".join(f"<p>{escape(paragraph)}</p>" for paragraph in paragraphs)
+        heading = f"<h1>{escape(pdf.title)}</h1>" if pdf.title else ""
+        return f"<meta charset=utf-8><main>{heading}{text}</main>".encode(), pdf.updated
 
     def _as_record(self, request: SnippetRequest, read: ReadPage) -> PageRecord:
         if read.has_moved:
@@ -229,11 +231,3 @@ def is_markup(body: bytes, charset: str = "") -> bool:
 
 _LINE_END = re.compile(r"(?<=[.!?:])\s*\n|\n\s*\n")
 """Where a paragraph of a PDF may end: after a sentence that ends its line, or at an empty line."""
-
-
-def pdf_as_html(pdf: PdfText) -> bytes:
-    """The text of *pdf* as a page of HTML, its title as the heading."""
-    paragraphs = (p for page in pdf.pages for p in _LINE_END.split(page) if p.strip())
-    text = "".join(f"<p>{escape(paragraph)}</p>" for paragraph in paragraphs)
-    heading = f"<h1>{escape(pdf.title)}</h1>" if pdf.title else ""
-    return f"<meta charset=utf-8><main>{heading}{text}</main>".encode()

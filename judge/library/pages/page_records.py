@@ -32,7 +32,7 @@ _Kind = Literal["snippet", "page", "record", "failed"]
 PageKey = tuple[str, str]
 """The domain and URL that a page is configured with."""
 
-READING_VERSION = 8
+READING_VERSION = 9
 """Raise this when pages are parsed differently, so that cached ones are read again."""
 
 
@@ -99,11 +99,6 @@ class SnippetRequest:
         return round(self.settings.ttl_hours * HOUR_S)
 
     @property
-    def stale_ttl_s(self) -> int:
-        """How many seconds the last good text is kept."""
-        return max(round(self.settings.stale_days * DAY_S), self.ttl_s)
-
-    @property
     def lock_ttl_s(self) -> float:
         """TTL in seconds of the page's lock, which outlasts fetching and parsing."""
         return self.settings.fetch_timeout_s + PDF_TIMEOUT_S + LOCK_MARGIN_S
@@ -160,7 +155,7 @@ class SnippetStore:
 
     async def put(self, request: SnippetRequest, record: PageRecord) -> None:
         """Store *record* as the fresh snippet, empty if withdrawn, and as the last good one."""
-        kept_s = request.stale_ttl_s
+        kept_s = max(request.settings.stale_days * DAY_S, request.ttl_s)
         fresh_s = 1 if record.is_withdrawn else request.ttl_s
         stored = _RECORDS.dump_json(record).decode()
         await self.cache.put_many(

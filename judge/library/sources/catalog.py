@@ -224,14 +224,7 @@ def _is_same(name: str, other: str) -> bool:
 
 def _country(table: CountryTable) -> Country:
     """*table* compiled, with the places of all other countries that the package knows."""
-    ours = {name.casefold() for name in _names_of(table)}
     others = [other for other in package_countries() if not _is_same(other.name, table.name)]
-    elsewhere = {
-        name: other.name
-        for other in others
-        for name in _names_of(other)
-        if name.casefold() not in ours
-    }
     return Country(
         name=table.name,
         language=table.language,
@@ -243,21 +236,8 @@ def _country(table: CountryTable) -> Country:
             *((region.replace("-", " "), (region,)) for region in table.regions),
             *((name.casefold(), tuple(regions)) for name, regions in table.groups.items()),
         ),
-        places=compile_places(
-            {region: table.places.get(region, ()) for region in table.regions},
-            table.patterns,
-            table.lookalikes,
-            elsewhere,
-            {code: other.name for other in others for code in other.short},
-        ),
+        places=compile_places(table, others),
     )
-
-
-def _names_of(table: CountryTable) -> Iterator[str]:
-    """All names of places in a country, its own among them."""
-    yield from (table.name, plain_name(table.name), *table.names)
-    yield from (region.replace("-", " ") for region in table.regions)
-    yield from (name for names in table.places.values() for name in names)
 
 
 def _foreign_help(
