@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime
-from functools import partial
 from html import unescape
 from json import dumps
 from typing import NamedTuple
@@ -37,7 +36,6 @@ MAX_CHARACTERS = 5_000
 _UNQUOTED_COLON = re.compile(r"^(\w[\w -]*: +)([^\s\"'\[{>|&*!#].*: .*)$", re.MULTILINE)
 """An unquoted value that contains a colon."""
 
-_quoted = partial(dumps, ensure_ascii=False)
 _ENDS = {"---": ("---", "..."), "+++": ("+++",)}
 
 
@@ -80,7 +78,9 @@ def _fields(text: str, *, is_toml: bool) -> Mapping[str, object]:
         if is_toml:
             return tomllib.loads(text)
         # Many write `title: Part 1: The start`, which is not valid YAML.
-        quoted = _UNQUOTED_COLON.sub(lambda field: field[1] + _quoted(field[2]), text)
+        quoted = _UNQUOTED_COLON.sub(
+            lambda field: field[1] + dumps(field[2], ensure_ascii=False), text
+        )
         for attempt in (text, quoted):
             with suppress(yaml.YAMLError):
                 # Not libyaml, which crashes the process where lists stand in one another too deep.
@@ -160,16 +160,9 @@ def _blocks(
             section = heading.text
             others = {title, section}
             chapter = next((h.text for h in reversed(path[:-1]) if h.text not in others), None)
-        yield block_of(
-            lines,
-            start,
-            end,
-            section=section,
-            starts_passage=heading is not None,
-            is_heading=heading is not None,
-            is_code=is_code,
-            chapter=chapter,
-        )
+        opens = heading is not None
+        traits = {"section": section, "chapter": chapter, "starts_passage": opens}
+        yield block_of(lines, start, end, **traits, is_heading=opens, is_code=is_code)
 
 
 def _segments(lines: Sequence[str], at: int) -> Iterator[_Segment]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from judge.library.extract.lead_paragraph import Content, is_boilerplate
 from judge.library.extract.page_blocks import HEADING_TAGS, PageBlock, PageBlocks
-from judge.text.english import fold_space, sentences, strip_invisible
+from judge.text.english import fold_space, grouped, sentences, strip_invisible
 
 MAX_PASSAGES = 60
 """Per page; with more, neighbours under the same heading are joined, and the rest is left out."""
@@ -127,17 +127,8 @@ def _pieces(text: str) -> Iterator[str]:
 
 def _joined(texts: Iterable[PagePassage]) -> Iterator[PagePassage]:
     """Yield *texts*, neighbours joined up to `MAX_WORDS` words under the first one's heading."""
-    first, parts, size = "", list[str](), 0
-    for heading, text in texts:
-        words = text.count(" ") + 1
-        if parts and size + words > MAX_WORDS:
-            yield PagePassage(first, " ".join(parts))
-            parts, size = [], 0
-        first = first if parts else heading
-        parts.append(text)
-        size += words
-    if parts:
-        yield PagePassage(first, " ".join(parts))
+    for group in grouped(texts, lambda one: one.text.count(" ") + 1, MAX_WORDS):
+        yield PagePassage(group[0].heading, " ".join(one.text for one in group))
 
 
 MAX_WORD_CHARACTERS = 100

@@ -21,6 +21,7 @@ from judge.library.extract.text_blocks import (
     split_lines,
 )
 from judge.text.decoding import decode_text
+from judge.text.english import grouped
 
 
 def read_code(text: str, language: str) -> DocumentText:
@@ -52,28 +53,20 @@ def read_table(text: str) -> DocumentText:
 
 
 def _tables(lines: list[str]) -> Iterator[TextBlock]:
-    header, rows, start, first = "", list[str](), 0, 0
+    rows, first = list[TextBlock](), 0
     while first < len(lines):
         end = first + 1
         # Line ends may stand between quotation marks.
         while "\n".join(lines[first:end]).count('"') % 2 and end < min(first + 100, len(lines)):
             end += 1
-        row = "\n".join(lines[first:end])
-        if not header:
-            header = row
-        elif row.strip():
-            if rows and sum(map(len, rows)) + len(row) > ROW_CHARACTERS:
-                yield _table(header, rows, start, first)
-                rows = []
-            start = start if rows else first
-            rows.append(row)
+        row = block_of(lines, first, end, starts_passage=True, is_code=True)
+        rows += [row] if row.text.strip() else []
         first = end
-    if rows or header.strip():
-        yield _table(header, rows, start, len(lines))
-
-
-def _table(header: str, rows: list[str], start: int, end: int) -> TextBlock:
-    return TextBlock("\n".join([header, *rows]), start + 1, end, starts_passage=True, is_code=True)
+    header = rows[:1]
+    for group in grouped(rows[1:] or header, lambda row: len(row.text), ROW_CHARACTERS):
+        whole = group if group == header else [*header, *group]
+        text = "\n".join(row.text for row in whole)
+        yield group[0]._replace(text=text, end_line=group[-1].end_line)
 
 
 def read_json(text: str) -> DocumentText:

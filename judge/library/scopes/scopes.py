@@ -27,16 +27,9 @@ from judge.types.search import (
     mentioned,
 )
 
-PERIOD_FORMS = (
-    "today",
-    "yesterday",
-    "last-week",
-    "last-month",
-    "last-year",
-    "2025-01-31",
-    "2025-01-01..2025-03-31",
-    ">2025-01-01",
-    "<2025-01-01",
+PERIOD_FORMS = tuple(
+    "today yesterday last-week last-month last-year 2025-01-31 2025-01-01..2025-03-31 >2025-01-01 "
+    "<2025-01-01".split()
 )
 """The forms of a value, for error messages and completion."""
 
