@@ -27,8 +27,13 @@ _BOILERPLATE = (
 )
 """Phrases that sites repeat on every page; guidance says "if you agree to a plan" too."""
 
-_BYLINE = re.compile(r"[Bb][Yy]:? [A-Z][^\s,]* [A-Z]|(?i:(?:written|reviewed|posted) by\b)")
-"""Two capitals, since guidance says "By law" and "By post"."""
+_BYLINE = re.compile(
+    r"\W*(?:[Bb][Yy]:? [A-Z][^\s,]* (?:[a-z]{1,3} )?[A-Z]|(?i:by:?$|(?:posted|published|written by|"
+    r"(?:page |last |\w+ly )*(?:updated|reviewed|checked)|photo|image|words|story)\b"
+    r"|(?:credit|source|read more|related|see also):))"
+)
+"""How bylines, dates and captions begin; long prose may begin so too. Two capitals are required,
+since guidance says "By law" and "By post"."""
 
 MIN_WORDS = 8
 """Shorter sentences are mostly labels and calls to action."""
@@ -79,7 +84,11 @@ def locate_content(page: PageBlocks, head_title: str) -> Content:
     told = head_title.casefold()
     named = [block for block in headings if block.text.casefold() in told]
     first_named = sorted(named, key=lambda block: told.find(block.text.casefold()))
-    heading = next(iter([*first_named, *headings]), None)
+    roles = zip(page.tags, page.attributes)
+    mains = (at for at, (tag, a) in enumerate(roles) if "main" in (tag, a.get("role")))
+    main = next(mains, 0)
+    believed = [block for block in headings if block.element >= main]
+    heading = next(iter([*first_named, *believed, *headings]), None)
     title = heading.order if heading else -1
     asides = _asides(page, prose)
     sure = (b for b in prose if b.order > title and not asides[b.element])
@@ -109,11 +118,18 @@ def choose_paragraph(content: Content) -> PageBlock | None:
 def is_prose(block: PageBlock) -> bool:
     """Whether *block* reads like a paragraph, mostly by its words."""
     text, words = block.text, block.word_count
-    if words < MIN_WORDS or block.tag in {"pre", "h1"} or block.link_share >= _MAX_LINK_SHARE:
+    is_linked = block.link_characters >= _MAX_LINK_SHARE * len(text)
+    if words < MIN_WORDS or block.tag in {"pre", "h1"} or is_linked:
         return False
     if block.tag in HEADING_TAGS and text[-1] not in ".!":
         return False  # but a heading that is a whole sentence may be the lead
-    return _SENTENCE_END.search(text) is not None
+    is_label = words < 25 and is_byline(text)
+    return _SENTENCE_END.search(text) is not None and not is_label
+
+
+def is_byline(text: str) -> bool:
+    """Whether *text* begins like a byline, a date or a caption."""
+    return _BYLINE.match(text) is not None
 
 
 def is_boilerplate(text: str) -> bool:
@@ -167,13 +183,13 @@ def _content_start(page: PageBlocks, prose: list[PageBlock]) -> PageBlock:
 def _is_teaser(page: PageBlocks, paragraph: PageBlock, following: PageBlock) -> bool:
     """Whether a byline stands between *paragraph* and the next paragraph."""
 
-    def is_byline(block: PageBlock) -> bool:
+    def tells_author(block: PageBlock) -> bool:
         around = (page.attributes[at] for at in (block.element, page.parents[block.element]))
         classes = " ".join(attributes.get("class") or "" for attributes in around).lower()
         is_named = "author" in classes or "byline" in classes
-        return is_named or _BYLINE.match(block.text) is not None
+        return is_named or is_byline(block.text)
 
-    return any(map(is_byline, page.blocks[paragraph.order + 1 : following.order]))
+    return any(map(tells_author, page.blocks[paragraph.order + 1 : following.order]))
 
 
 def _size(blocks: Iterable[PageBlock]) -> int:

@@ -159,11 +159,6 @@ class PageBlock(NamedTuple):
     lines: str = ""
     """Of a `<pre>`: the text with its white space."""
 
-    @property
-    def link_share(self) -> float:
-        """The share of the characters that are link text, 0 to 1."""
-        return self.link_characters / len(self.text)
-
 
 @dataclass(frozen=True, slots=True)
 class PageBlocks:

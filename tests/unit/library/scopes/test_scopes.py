@@ -340,7 +340,7 @@ A, B, C = (Scope((Clause("tag", (name,)),)) for name in "abc")
         ("@tag:a or @folder:b", "(@tag:a OR @folder:b)"),
         ("@tag:a AND @tag:b", "@tag:a @tag:b"),
         ("((@tag:a @tag:b))", "@tag:a @tag:b"),
-        ("((@tag:a OR @tag:b) OR @tag:c)", "(@tag:a OR @tag:b OR @tag:c)"),
+        ("((@tag:a OR @tag:b) OR @tag:c)", "((@tag:a OR @tag:b) OR @tag:c)"),
         ("(@tag:a AND @tag:b) OR @tag:c", "((@tag:a @tag:b) OR @tag:c)"),
         ("(@tag:a (@tag:b OR @tag:c))", "@tag:a (@tag:b OR @tag:c)"),
         ("-(@tag:a OR @tag:b)", "-(@tag:a OR @tag:b)"),
