@@ -192,7 +192,9 @@ def read_blocks(root: LexborNode | None, enough: int = ENOUGH_CHARACTERS) -> Pag
         if not stack or builder.paragraph_characters > enough:
             break
         node, element, is_linked = stack.pop()
-        builder.move_to(element)
+        if element != builder.element:
+            builder.end_block()
+            builder.element = element
         tag = node.tag or ""
         if (text := node.text_content) is not None:
             builder.add_text(text, is_linked=is_linked)
@@ -227,12 +229,6 @@ class _BlockBuilder:
     parts: list[str] = field(default_factory=list)
     link_characters: int = 0
     paragraph_characters: int = 0
-
-    def move_to(self, element: int) -> None:
-        """Continue in *element*, which ends the block of another one."""
-        if element != self.element:
-            self.end_block()
-            self.element = element
 
     def begin(self, tag: str) -> bool:
         """End the block where an element of *tag* begins, unless it is part of the line."""
