@@ -28,12 +28,16 @@ _BOILERPLATE = (
 """Phrases that sites repeat on every page; guidance says "if you agree to a plan" too."""
 
 _BYLINE = re.compile(
-    r"\W*(?:[Bb][Yy]:? [A-Z][^\s,]* (?:[a-z]{1,3} )?[A-Z]|(?i:by:?$|(?:posted|published|written by|"
-    r"(?:page |last |\w+ly )*(?:updated|reviewed|checked)|photo|image|words|story)\b"
-    r"|(?:credit|source|read more|related|see also):))"
+    r"[Bb][Yy]:? [A-Z][^\s,]* (?:[a-z]{1,3} )?[A-Z]"
+    r"|(?i:(?:written|reviewed|words|story|posted) by\b|by:?$)"
 )
-"""How bylines, dates and captions begin; long prose may begin so too. Two capitals are required,
-since guidance says "By law" and "By post"."""
+"""Two capitals are required, since guidance says "By law" and "By post"."""
+
+_LABEL = re.compile(
+    r"\W*(?i:(?:posted|published|(?:page |last |\w+ly )*(?:updated|reviewed|checked)|photo|image)\b"
+    r"|(?:credit|source|read more|related|see also):)"
+)
+"""How dates and captions begin; long prose may begin so too."""
 
 MIN_WORDS = 8
 """Shorter sentences are mostly labels and calls to action."""
@@ -123,13 +127,12 @@ def is_prose(block: PageBlock) -> bool:
         return False
     if block.tag in HEADING_TAGS and text[-1] not in ".!":
         return False  # but a heading that is a whole sentence may be the lead
-    is_label = words < 25 and is_byline(text)
-    return _SENTENCE_END.search(text) is not None and not is_label
+    return _SENTENCE_END.search(text) is not None and not (words < 25 and is_label(text))
 
 
-def is_byline(text: str) -> bool:
+def is_label(text: str) -> bool:
     """Whether *text* begins like a byline, a date or a caption."""
-    return _BYLINE.match(text) is not None
+    return bool(_BYLINE.match(text) or _LABEL.match(text))
 
 
 def is_boilerplate(text: str) -> bool:
@@ -183,13 +186,13 @@ def _content_start(page: PageBlocks, prose: list[PageBlock]) -> PageBlock:
 def _is_teaser(page: PageBlocks, paragraph: PageBlock, following: PageBlock) -> bool:
     """Whether a byline stands between *paragraph* and the next paragraph."""
 
-    def tells_author(block: PageBlock) -> bool:
+    def is_byline(block: PageBlock) -> bool:
         around = (page.attributes[at] for at in (block.element, page.parents[block.element]))
         classes = " ".join(attributes.get("class") or "" for attributes in around).lower()
         is_named = "author" in classes or "byline" in classes
-        return is_named or is_byline(block.text)
+        return is_named or _BYLINE.match(block.text) is not None
 
-    return any(map(tells_author, page.blocks[paragraph.order + 1 : following.order]))
+    return any(map(is_byline, page.blocks[paragraph.order + 1 : following.order]))
 
 
 def _size(blocks: Iterable[PageBlock]) -> int:

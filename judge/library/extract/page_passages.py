@@ -6,7 +6,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
-from judge.library.extract.lead_paragraph import Content, is_boilerplate, is_byline
+from judge.library.extract.lead_paragraph import Content, is_boilerplate, is_label
 from judge.library.extract.page_blocks import HEADING_TAGS, PageBlock, PageBlocks
 from judge.text.english import fold_space, grouped, sentences, strip_invisible
 
@@ -112,7 +112,7 @@ def _is_text(block: PageBlock) -> bool:
     """Whether *block* belongs to the text, even if too short to be its lead."""
     text, words = block.text, block.word_count
     is_ended = text.endswith(_ENDS) or (words >= _MIN_WORDS_UNENDED and not _is_linked([block]))
-    is_junk = (words < 25 and is_byline(text)) or (words < 60 and is_boilerplate(text))
+    is_junk = (words < 25 and is_label(text)) or (words < 60 and is_boilerplate(text))
     return is_ended and block.tag != "pre" and not is_junk
 
 
