@@ -11,10 +11,6 @@ if TYPE_CHECKING:
     from judge.bootstrap.services import Services
 
 
-MAX_PLACES = 8
-"""Places of a traceback in one line of the log."""
-
-
 def log_judgement(journal: Journal, result: JudgeResult) -> None:
     """Log facts about a verdict for operators, and none of its words."""
     journal.note(
@@ -37,7 +33,7 @@ def log_error(journal: Journal, error: Exception, *, event: str = "http.error") 
     causes: list[BaseException] = [error]
     while (cause := causes[-1].__cause__ or causes[-1].__context__) and cause not in causes:
         causes.append(cause)
-    frames = reversed(extract_tb(error.__traceback__, limit=-MAX_PLACES))
+    frames = reversed(extract_tb(error.__traceback__, limit=-8))
     journal.note(
         event,
         error=" <- ".join(type(cause).__name__ for cause in causes),

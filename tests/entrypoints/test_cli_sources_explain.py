@@ -51,7 +51,7 @@ def explained(cli, *arguments):
 
 
 def terms(report):
-    return {(term["domain"], term["shown"]): term for term in report["terms"]}
+    return {(term["domain"], term["text"]): term for term in report["terms"]}
 
 
 def test_each_term_has_its_weight_for_each_domain(cli):
@@ -74,7 +74,7 @@ def test_built_in_phrase_around_a_term_of_a_new_domain_names_the_term(cli, file)
                                            "[domains.workplace]\n")  # fmt: skip
     report = terms(explained(cli, "My neighbour shouts"))
     ours = {shown: term for (domain, shown), term in report.items() if domain == "next_door"}
-    assert [(t["shown"], t["configured"], t["file"]) for t in ours.values()] == [
+    assert [(t["text"], t["configured"], t["file"]) for t in ours.values()] == [
         ("neighbour", "neighbour", "sources.toml")
     ]
 

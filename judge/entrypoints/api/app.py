@@ -11,14 +11,12 @@ from time import perf_counter
 from typing import Any, Final
 from uuid import uuid4
 
-from litestar import Litestar, Request, Response, asgi
+from litestar import Litestar, asgi
 from litestar.config.cors import CORSConfig
 from litestar.datastructures import State
 from litestar.di import Provide
 from litestar.enums import ScopeType
 from litestar.exceptions import MethodNotAllowedException
-from litestar.handlers import HTTPRouteHandler
-from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
 from judge.adapters.journal import Journals, LibraryHandler, LogJournal, within_request
@@ -34,28 +32,7 @@ from judge.entrypoints.api.http_messages import (
     read_body,
 )
 from judge.entrypoints.api.openapi import derive_document
-from judge.entrypoints.api.routes.judge import (
-    HEARTBEAT_S,
-    check_citations,
-    judge,
-    judge_stream,
-    list_domains,
-)
-from judge.entrypoints.api.routes.search import (
-    CODE_ROUTES,
-    add_document,
-    remove_document,
-    search,
-    search_by_address,
-)
-from judge.entrypoints.api.routes.status_and_pages import (
-    explain_problem,
-    live,
-    metrics,
-    ready,
-    schema_document,
-    static_file,
-)
+from judge.entrypoints.api.routes import judge, search, status_and_pages
 from judge.entrypoints.check_requests import MAX_BYTES
 from judge.entrypoints.event_log import log_error, warm
 from judge.errors import ConfigurationError
@@ -67,11 +44,7 @@ OpenMcp = Callable[
 ]
 """Opens the app mounted at `/mcp`, for as long as the services are open."""
 
-ROUTES: tuple[HTTPRouteHandler, ...] = (
-    judge, judge_stream, list_domains, check_citations, *CODE_ROUTES, search, search_by_address,
-    add_document, remove_document, live, ready, metrics, explain_problem, static_file,
-    schema_document,
-)  # fmt: skip
+ROUTES = (*judge.ROUTES, *search.ROUTES, *status_and_pages.ROUTES)
 
 COMPILE_AFTER_S = 2.0
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
@@ -115,7 +88,7 @@ def create_app(
     journal: Journal | None = None,
     counts: Metrics | None = None,
     metrics_directory: str = "",
-    heartbeat_s: float = HEARTBEAT_S,
+    heartbeat_s: float = judge.HEARTBEAT_S,
     is_public: bool = True,
     open_mcp: OpenMcp | None = None,
 ) -> Litestar:
@@ -134,7 +107,7 @@ def create_app(
         dependencies=DEPENDENCIES,
         state=State({"counts": counts, "heartbeat_s": heartbeat_s, "document": openapi_document}),
         request_class=BoundedRequest,
-        exception_handlers={Exception: partial(_answer_with_problem, journal)},
+        exception_handlers={Exception: partial(problem_response, journal)},
         guards=[guard],
         cors_config=cors_config(settings.cors_origins),
         request_max_body_size=MAX_BODY_BYTES,
@@ -256,16 +229,6 @@ class RequestMiddleware:
                     ms=round((perf_counter() - started) * 1000, 2),
                     **joined,
                 )
-
-
-def _answer_with_problem(
-    journal: Journal, request: Request[Any, Any, Any], error: Exception
-) -> Response[Any]:
-    """Answer any exception with a problem response, and log internal errors."""
-    response = problem_response(request, error)
-    if response.status_code == HTTP_500_INTERNAL_SERVER_ERROR:
-        log_error(journal, error)
-    return response
 
 
 @asgi("/mcp", access=Access.PRIVATE, copy_scope=True)

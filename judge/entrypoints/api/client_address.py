@@ -16,9 +16,6 @@ Headers = Iterable[tuple[bytes, bytes]]
 UNKNOWN = "unknown"
 """A peer without an address, such as a Unix socket."""
 
-_HOP = re.compile(r"(?:\[([0-9a-fA-F:.]+)\]|([0-9.]+))(?::[0-9]+)?")
-"""An address with its port, in brackets if it is IPv6."""
-
 _FOR = re.compile(r'(?:^|;)\s*for\s*=\s*("[^"]*"|[^;"\s]*)', re.IGNORECASE)
 
 
@@ -88,8 +85,7 @@ def _nearest_untrusted(peer: str, hops: Sequence[str], proxies: Sequence[Network
     """The rightmost of *hops* that is no trusted proxy, or the one that reported no address."""
     nearest = peer
     for hop in reversed(hops):
-        match = _HOP.fullmatch(hop)
-        address = (match[1] or match[2]) if match else hop
+        address = hop if _find_address(hop) else _host_of(f"//{hop}")  # it may have a port
         if not _is_trusted(nearest, proxies) or _find_address(address) is None:
             break
         nearest = address

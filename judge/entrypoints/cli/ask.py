@@ -24,11 +24,6 @@ from judge.types.request_fields import parse_fields
 from judge.types.requests import DEFAULT_DOMAIN, JudgeRequest
 from judge.types.results import FieldChecked, JudgeResult, ReferencesReady, Restarted, Step
 
-NO_VERDICT = "no verdict"
-"""Shown for a persona where no model judged."""
-
-NOT_APPLICABLE = "None of what was looked at bears on this dispute, so nothing is cited."
-
 
 def run_ask(
     journal: Journal, *, context: str, form: str, **fields: str | bool | None
@@ -105,7 +100,8 @@ class VerdictLayout:
             ]
             yield self._section("The other side", (other.note, other.retelling), said)
         if result.evidence == "not_applicable":
-            yield wrapped(NOT_APPLICABLE, self.terminal.width)
+            nothing = "None of what was looked at bears on this dispute, so nothing is cited."
+            yield wrapped(nothing, self.terminal.width)
         if result.references:
             yield from self._references(result)
         elif result.domain != DEFAULT_DOMAIN:
@@ -125,7 +121,7 @@ class VerdictLayout:
         if isinstance(value, PersonaVerdict):
             sentence = VERDICT_SENTENCES[value.verdict]
             said = "" if value.headline == sentence else sentence
-            heading = f"{one_line(value.name)}: {one_line(value.headline) or NO_VERDICT}"
+            heading = f"{one_line(value.name)}: {one_line(value.headline) or 'no verdict'}"
             return self._section(heading, (said, value.rationale), value.key_points)
         text = wrapped(value, self.terminal.width)
         return f"{self._heading('Verdict')}\n{text}" if name == "summary" else text

@@ -23,11 +23,8 @@ from judge.text.english import counted
 OLLAMA = "http://127.0.0.1:11434/v1"
 """Ollama's default address."""
 
-MODEL_TIMEOUT_S = 10.0
-"""For Gemini to describe a model; loading Google's SDK takes a second of it."""
-
-TIMEOUT_S = 2.0
-"""For a model server to list its models."""
+TIMEOUT_S = 10.0
+"""For a model's service to answer; loading Google's SDK takes a second of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +84,7 @@ async def _check_model(role: str, model: str, settings: Settings) -> CheckResult
         )
         return CheckResult(role, f"{model} needs a key, and none is set", fix)
     key = settings.gemini_api_key.get_secret_value()
-    failure = await check_model(key, settings.gemini_base_url, model, timeout_s=MODEL_TIMEOUT_S)
+    failure = await check_model(key, settings.gemini_base_url, model, timeout_s=TIMEOUT_S)
     if failure is None:
         return CheckResult(role, f"{model}: the key is good, and the model is there")
     fix = failure.hint or "Check the connection to Google, the proxy variables and the firewall."
@@ -192,17 +189,12 @@ async def _check_index(settings: Settings, journal: Journal) -> list[CheckResult
         return [CheckResult("vectors", str(error), "Mend that, or set JUDGE_EMBEDDER=none.")]
     except IndexUnavailable as error:
         fix = "Remove the index in JUDGE_DATA_DIR and run `judge index add` on your documents."
-        if settings.qdrant_url is not None:
-            fix = "Start Qdrant, correct QDRANT_URL, or unset it."
-        elif settings.database_url is not None:
-            fix = "Start PostgreSQL, correct JUDGE_DATABASE_URL, or unset it."
+        if settings.qdrant_url is not None or settings.database_url is not None:
+            fix = "Start its server, or correct or unset QDRANT_URL or JUDGE_DATABASE_URL."
         return [CheckResult("index", str(error), fix)]
     passages = counted(sum(stats.passages for stats in collections), "passage")
     found = [CheckResult("index", f"it holds {passages}" if collections else "nothing is indexed")]
-    if name and missing:
-        fix = "Run `judge index add` on your documents; it makes them."
+    if name:
+        fix = "Run `judge index add` on your documents; it makes them." if missing else ""
         found.append(CheckResult("vectors", f"{missing} missing of {name}", fix))
-    elif name:
-        state = f"every passage has one of {name}; the embedder was not asked"
-        found.append(CheckResult("vectors", state))
     return found

@@ -60,7 +60,6 @@ _format = click.option(
     "form",
     type=click.Choice(["text", "json"]),
     default="text",
-    show_default=True,
     help="The output format.",
 )
 _json = click.option("--json", "form", flag_value="json", help="Short for --format json.")
@@ -79,7 +78,7 @@ def runs(work: str) -> Callable[[Callable[[], None]], Callable[..., object]]:
         @click.pass_obj
         @functools.wraps(command)
         def run(context: CommandContext, /, **options: Any) -> object:
-            _take_for_ctrl_c(signal.SIGTERM, signal.SIGHUP)
+            _end_as_by_ctrl_c()
             function = getattr(import_module(f"{__package__}.{module}"), name)
             outcome = function(context.journal, **options)
             if not isinstance(outcome, Coroutine):
@@ -93,15 +92,15 @@ def runs(work: str) -> Callable[[Callable[[], None]], Callable[..., object]]:
     return decorate
 
 
-def _take_for_ctrl_c(*numbers: signal.Signals) -> None:
-    """Have signals end this process as Ctrl-C does from now on, so that what it has is kept."""
+def _end_as_by_ctrl_c() -> None:
+    """Have other signals end this process as Ctrl-C does, so that what it has is kept."""
 
     def stop(*_: object) -> None:
         if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script
             signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.raise_signal(signal.SIGINT)
 
-    for number in numbers:
+    for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup has SIGHUP ignored
             signal.signal(number, stop)
 

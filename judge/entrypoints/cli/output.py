@@ -137,13 +137,6 @@ def show_table(headings: Sequence[str], rows: Rows) -> None:
     click.echo(format_table(headings, rows))
 
 
-def show_another(headings: Sequence[str], rows: Rows) -> None:
-    """Print one more table after an empty line, unless it has no rows."""
-    if rows := list(rows):
-        click.echo()
-        show_table(headings, rows)
-
-
 @contextmanager
 def progress_bar(label: str, total: int | None = None) -> Iterator[Callable[..., None]]:
     """Show a bar on stderr while the block runs, if stdout is styled.

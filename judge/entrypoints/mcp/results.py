@@ -33,6 +33,8 @@ def size_of(value: Any) -> int:
 def capped(value: Any, lists: Sequence[str] = (), room: int = MAX_BYTES) -> Json:
     """*value* as JSON of about *room* bytes: items are left off *lists*, and long texts are cut."""
     answer: Json = _ANY.dump_python(value, mode="json")
+    if lists:
+        answer.setdefault("truncated", False)
     if lists and size_of(answer) > room:
         frame = {name: below for name, below in answer.items() if name not in lists}
         answer |= shortened(frame, room * 2 // 3)

@@ -170,7 +170,7 @@ async def check_citations(
     No model is asked, and the same answer has the same result for ever. Whoever may not search may
     not name a `passage` either. Nothing of the answer is stored.
     """
-    if data.names_passages:
+    if data.names("passage"):
         principal_of(request.scope).require(Access.PRIVATE)
     return Response(await check(data, services), headers=NO_STORE)
 
@@ -238,10 +238,7 @@ EVENTS = ResponseSpec(
     responses={200: EVENTS, **problems(*REFUSALS, "budget-spent", "index-unavailable")},
 )
 async def judge_stream(
-    request: AnyRequest,
-    data: DisputeBody,
-    services: NamedDependency[Services],
-    state: State,
+    request: AnyRequest, data: DisputeBody, services: NamedDependency[Services], state: State
 ) -> ASGIApp:
     """Judge one dispute and send each step.
 
@@ -339,3 +336,6 @@ def as_event(name: str, data: object) -> bytes:
     """One event; *data* becomes JSON on one line for every reader."""
     line = LINE_BREAKS.sub(lambda found: rf"\u{ord(found[0]):04x}", encode_json(data).decode())
     return f"event: {name}\ndata: {line}\n\n".encode()
+
+
+ROUTES = (judge, judge_stream, list_domains, check_citations)

@@ -329,7 +329,11 @@ def _route(
     return ask
 
 
-CODE_ROUTES = (
+ROUTES = (
+    search,
+    search_by_address,
+    add_document,
+    remove_document,
     _route("search", "searchCode", CodeSearch, SearchResult),
     _route("where-used", "whereUsed", WhereUsed, WhereUsedResult),
     _route("lineage", "lineage", LineageRequest, LineageResult),

@@ -14,7 +14,6 @@ _cases = click.option(
     "folder",
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("tests/golden"),
-    show_default=True,
     help="The folder of the cases.",
 )
 
@@ -49,9 +48,7 @@ def golden() -> None:
 @_names
 @_cases
 @_live("instead of replaying")
-@click.option(
-    "--repeat", type=_times, default=1, show_default=True, help="How often to judge each case."
-)
+@click.option("--repeat", type=_times, default=1, help="How often to judge each case.")
 @_report
 @_junit
 @_out
@@ -117,8 +114,8 @@ def list_cases() -> None:
 @golden.command(epilog="Exit code 1: the case may contain personal details; look at each.")
 @click.argument("name")
 @_cases
-@click.option("--context", "story", metavar="TEXT", help="What happened.")
-@click.option("--query", metavar="TEXT", help="What is asked about it.")
+@click.option("--context", "story", help="What happened.")
+@click.option("--query", help="What is asked about it.")
 @click.option("--domain", metavar="NAME", help="Skip detection; `default` cites no page.")
 @click.option(
     "--allow-no-pages", "allows_no_pages", is_flag=True, help="Also if every page was down."
@@ -161,13 +158,7 @@ def compare() -> None:
 @_cases
 @_live("too")
 @click.option("--repeat", type=_times, help="How often to judge each, with --live.  [default: 5]")
-@click.option(
-    "--max-flips",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    help="How many flips are allowed.",
-)
+@click.option("--max-flips", type=click.IntRange(0), default=0, help="How many flips are allowed.")
 @click.option("--out", type=_file, metavar="FILE.jsonl", help="Write results, a line per variant.")
 @runs("golden.run.run_variants")
 def vary() -> None:

@@ -328,16 +328,13 @@ def _show_variants(results: Sequence[VariantResult]) -> None:
     names = dict.fromkeys(result.name for result in results)
     states = ("held", "flipped", "not tried")
     rows = [(name, *(counts[name, state] for state in states)) for name in names]
+    show_table(("Variant", "Held", "Flipped", "Not tried"), rows)
     is_one_case = len(names) == len(results)
     changed = [
         (result.case, result.name, result.state, "; ".join(result.flips) or result.skipped)
         for result in results
         if result.flips or (result.skipped and is_one_case)
     ]
-    headings = ("Case", "Variant", "Outcome", "Changed, or why it was not tried")
-    show_sections(
-        [
-            Section(headings=("Variant", "Held", "Flipped", "Not tried"), rows=rows),
-            *([Section(headings=headings, rows=changed)] if changed else []),
-        ]
-    )
+    if changed:
+        click.echo()
+        show_table(("Case", "Variant", "Outcome", "Changed, or why it was not tried"), changed)

@@ -3,7 +3,6 @@
 What is configured is shown with its file and line.
 """
 
-import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
@@ -17,6 +16,7 @@ from judge.bootstrap.sources import open_sources, read_sources
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import format_report, format_table, progress_bar, say, show
 from judge.errors import CacheUnavailable, ConfigurationError, FetchError, UnknownDomain
+from judge.golden.scoring import gather_limited
 from judge.judging.catalog_check import check_catalog
 from judge.judging.domains import detect_domain, term_words
 from judge.judging.results import Knowledge
@@ -99,48 +99,39 @@ def effective_sources(known: Knowledge, files: Sequence[TextFile]) -> dict[str, 
             for key, value in asdict(catalog.retrieval).items()
             for place in [places.key(file["retrieval"], "retrieval", key)]
         ],
-        "personas": _placed(places, "persona", known.personas, file["personas"], "personas"),
-        "blocked_help": _placed(
-            places, "line", catalog.blocked_help, file["blocked"], "blocked", "help"
-        ),
+        "personas": _placed(known.personas, places, file["personas"], "personas"),
+        "blocked_help": _placed(catalog.blocked_help, places, file["blocked"], "blocked", "help"),
         "safety": catalog.safety,
         "domains": [_domain(domain, places) for domain in catalog.domains],
     }
 
 
-def _placed(
-    places: Places, name: str, items: Iterable[object], file: str, *path: int | str
-) -> list[Item]:
-    """Each of *items*, called *name*, with its place in the list at *path* of *file*."""
+def _placed(items: Iterable[object], places: Places, file: str, *path: str) -> list[Item]:
+    """Each of *items* as an `entry`, with its place in the list at *path* of *file*."""
     return [
-        {name: item, "place": places.of(file, *path, index)} for index, item in enumerate(items)
+        {"entry": item, "place": places.of(file, *path, index)} for index, item in enumerate(items)
     ]
 
 
 def _domain(domain: DomainSpec, places: Places) -> dict[str, Any]:
     path, package = ("domains", domain.name), domain.vocabulary
-    patterns = ((domain.file, path, domain.patterns), (package.file, (), package.patterns))
     lists = {
-        "pages": ("source", "sources", domain.sources),
-        "help": ("line", "help", domain.help),
-        "examples": ("text", "examples", domain.examples),
-        "not_examples": ("text", "not_examples", domain.not_examples),
+        "patterns": [pattern.model_dump() for pattern in domain.patterns],
+        "sources": domain.sources,
+        "help": domain.help,
+        "examples": domain.examples,
+        "not_examples": domain.not_examples,
     }
+    own = {key: _placed(items, places, domain.file, *path, key) for key, items in lists.items()}
+    patterns = [pattern.model_dump() for pattern in package.patterns]
+    own["patterns"] += _placed(patterns, places, package.file, "patterns")
     return {
         "name": domain.name,
         "title": domain.title,
         "place": places.of(domain.file, *path),
         "vocabulary": package.file,
         "terms": sorted(_terms(domain, places), key=lambda term: -abs(term["weight"])),
-        "patterns": [
-            _weighted(item.regex, item.weight, places.of(file, *where, "patterns", index))
-            for file, where, items in patterns
-            for index, item in enumerate(items)
-        ],
-        **{
-            shown: _placed(places, name, items, domain.file, *path, key)
-            for shown, (name, key, items) in lists.items()
-        },
+        **own,
     }
 
 
@@ -151,19 +142,13 @@ def _terms(domain: DomainSpec, places: Places) -> Iterator[Item]:
     """
     package = {term_words(text): (text, weight) for text, weight in domain.vocabulary.terms}
     for text, weight in domain.terms:
-        _, overruled = package.pop(term_words(text), ("", weight))
+        _, other = package.pop(term_words(text), ("", weight))
         place = places.of(domain.file, "domains", domain.name, "terms", text)
-        yield _weighted(text, weight, place, overruled if overruled != weight else None)
+        overruled = other if other != weight else None
+        yield {"text": text, "weight": weight, "place": place, "overruled": overruled}
     for text, weight in package.values():
-        yield _weighted(text, weight, places.of(domain.vocabulary.file, "terms", text))
-
-
-def _weighted(text: str, weight: float, place: FilePlace, overruled: float | None = None) -> Item:
-    return {"text": text, "weight": weight, "place": place, "overruled": overruled}
-
-
-PAGES_AT_ONCE = 8
-"""Enough to be quick, and few enough to be polite to a site with several of our pages."""
+        place = places.of(domain.vocabulary.file, "terms", text)
+        yield {"text": text, "weight": weight, "place": place, "overruled": None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,26 +267,22 @@ async def check_pages(library: Library, label: str, domain: str | None = None) -
     """
     requests = requests_of(library.sources.current().catalog)
     wanted = [request for request in requests if domain in {None, request.domain}]
-    slots = asyncio.Semaphore(PAGES_AT_ONCE)
 
     async def check(request: SnippetRequest) -> PageCheck:
         page = (request.domain, request.source.title, request.source.url)
-        async with slots:
-            try:
-                record = await library.retriever.refresh(request)
-            except FetchError as error:
-                return PageCheck("FAILED", *page, reason=error.reason, problem=str(error))
-            finally:
-                advance()
+        try:
+            record = await library.retriever.refresh(request)
+        except FetchError as error:
+            return PageCheck("FAILED", *page, reason=error.reason, problem=str(error))
+        finally:
+            advance()
         if record.is_withdrawn:
             problem = "Its publisher has withdrawn it; remove it."
             return PageCheck("FAILED", *page, reason="withdrawn", problem=problem)
         return PageCheck("ok", *page, record.text, str(record.updated or ""))
 
     with progress_bar(label, len(wanted)) as advance:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(check(request)) for request in wanted]
-    return [task.result() for task in tasks]
+        return await gather_limited(check, wanted)
 
 
 def check_examples(
@@ -316,20 +297,17 @@ def check_examples(
         for key, texts in (("examples", spec.examples), ("not_examples", spec.not_examples)):
             for index, text in enumerate(texts if domain in {None, spec.name} else ()):
                 place = places.of(spec.file, "domains", spec.name, key, index, "text")
+                told = {"story": read_dispute(text, ""), "question": read_dispute("", text)}
                 checks = [
                     ExampleCheck(
-                        spec.name,
-                        text,
-                        detect_domain(known.detector, dispute).domain,
-                        key == "examples",
-                        told_as,
-                        place.file,
-                        place.line,
+                        domain=spec.name,
+                        text=text,
+                        detected=detect_domain(known.detector, dispute).domain,
+                        must_get_it=key == "examples",
+                        told_as=told_as,
+                        **asdict(place),
                     )
-                    for told_as, dispute in (
-                        ("story", read_dispute(text, "")),
-                        ("question", read_dispute("", text)),
-                    )
+                    for told_as, dispute in told.items()
                 ]
                 examples.append(next((it for it in checks if not it.is_ok), checks[0]))
     return examples

@@ -28,8 +28,6 @@ from judge.types.request_fields import BadFields, parse_json
 from judge.types.requests import DEFAULT_DOMAIN
 from judge.types.results import HelpLine
 
-MAX_REASONS = 6
-
 
 def show_explanation(
     journal: Journal,
@@ -74,12 +72,11 @@ async def _explain(library: Library, dispute: Dispute) -> DisputeExplanation:
 
 
 def _as_json(explanation: DisputeExplanation) -> dict[str, object]:
-    keys = ("missed", "totals", "safety", "harmless", "help", "nations")
+    keys = ("missed", "totals", "terms", "safety", "harmless", "help", "nations")
     return {
         **asdict(explanation.detection),
         **{key: getattr(explanation, key) for key in keys},
         "bar": explanation.threshold,
-        "terms": [{"shown": term.text, **asdict(term)} for term in explanation.terms],
         "sources": [_page_as_json(page) for page in explanation.pages],
     }
 
@@ -148,7 +145,7 @@ def _because(chosen: ChosenPage) -> str:
     """What gave the page most of its score, or made it a guess."""
     known = chosen.candidate
     found = [reason.shown for reason in known.reasons if reason.shown] if known else []
-    reasons = ", ".join(dict.fromkeys(found[:MAX_REASONS])) or "its domain"
+    reasons = ", ".join(dict.fromkeys(found[:6])) or "its domain"
     return reasons if chosen.is_read else f"{reasons}; not read yet"
 
 
