@@ -26,10 +26,7 @@ def log_judgement(journal: Journal, result: JudgeResult) -> None:
 
 
 def log_error(journal: Journal, error: Exception, *, event: str = "http.error") -> None:
-    """Log an unexpected error: its type and place, never its text.
-
-    The text of an exception may quote what a person wrote.
-    """
+    """Log an unexpected error: its type and place, never its text, which may quote a person."""
     causes: list[BaseException] = [error]
     while (cause := causes[-1].__cause__ or causes[-1].__context__) and cause not in causes:
         causes.append(cause)

@@ -233,10 +233,7 @@ class RequestMiddleware:
 
 @asgi("/mcp", access=Access.PRIVATE, copy_scope=True)
 async def mcp(scope: HTTPScope, receive: Receive, send: Send) -> None:
-    """Pass a request to the mounted app, unless a page of another origin sent it, even with a key.
-
-    Raises RequestRefused and BadFields.
-    """
+    """Pass a request to the mounted app, unless a page of another origin sent it."""
     if scope["method"] != "POST":
         # Without sessions there is no stream to listen to (GET) and none to end (DELETE).
         raise MethodNotAllowedException(headers={"allow": "POST"})

@@ -46,10 +46,7 @@ async def judge_the_example(settings: Settings, journal: Journal) -> None:
 async def judge_and_show(
     settings: Settings, request: JudgeRequest, form: str, journal: Journal
 ) -> int:
-    """Print the verdict on *request*, as text on a terminal while it is written; the exit code.
-
-    Raises the errors of `Pipeline.judge` and ConfigurationError.
-    """
+    """Print the verdict on *request*, as text on a terminal while it is written; the exit code."""
     layout = VerdictLayout(detect_terminal())
     shown: set[str] = set()  # the paragraphs on the terminal that are still valid
 

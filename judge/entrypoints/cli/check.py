@@ -19,11 +19,7 @@ from judge.types.request_fields import parse_fields
 def check_files(
     journal: Journal, *, answer: str, sources: Sequence[str], marks: str | None, form: str
 ) -> Awaitable[int]:
-    """Check the *answer* in a file or on stdin against *sources*, and print it; the exit code.
-
-    Raises the errors of `check`, InvalidRequest for a file, and ConfigurationError where a page is
-    named.
-    """
+    """Check the *answer* in a file or on stdin against *sources*, and print it; the exit code."""
     # Line ends stay as they are, since the report names lines.
     text = read_file(answer, MAX_ANSWER, newline="")
     fields = {"answer": text, "sources": [_source(name) for name in sources], "marks": marks}

@@ -29,11 +29,7 @@ async def add_documents(
     form: str,
     **other_options: Any,
 ) -> int:
-    """Add the documents at *places* and print a report; the exit code.
-
-    *other_options* are further fields of IndexingOptions. Raises InvalidRequest, IndexLocked and
-    IndexUnavailable.
-    """
+    """Add the documents at *places*, with *other_options* of IndexingOptions; the exit code."""
     settings = load_settings()
     options = IndexingOptions(
         collection=settings.collection if collection is None else collection,
@@ -69,10 +65,7 @@ def _summary(report: IndexingReport) -> str:
 async def remove_documents(
     journal: Journal, *, collection: str | None, documents: Sequence[str], is_all: bool, form: str
 ) -> int:
-    """Remove *documents*, or all of the *collection*; the exit code is 1 if some were not there.
-
-    Raises NotFound when there is no such collection.
-    """
+    """Remove *documents*, or all of the *collection*; the exit code is 1 if some were not there."""
     if bool(documents) == is_all:
         raise click.UsageError("Name the documents to remove, or say --all.")
     require_text(*documents)

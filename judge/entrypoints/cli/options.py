@@ -111,10 +111,7 @@ def text_or_json(command: Callable[..., Result]) -> Callable[..., Result]:
 
 
 def require_text(*arguments: str | None) -> None:
-    """Raise InvalidRequest unless all *arguments* are valid UTF-8.
-
-    Python passes invalid bytes to us as lone surrogates.
-    """
+    """Raise InvalidRequest unless all *arguments* are UTF-8; other bytes are lone surrogates."""
     if any(text.encode(errors="replace").decode() != text for text in arguments if text):
         raise InvalidRequest("An argument is no text in UTF-8. Write it in other letters.")
 

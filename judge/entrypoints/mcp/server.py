@@ -167,10 +167,7 @@ def _reporting(context: Context[Any, Any]) -> Report:
 
 
 def input_schema(spec: ToolSpec) -> Json:
-    """The schema of the arguments in the plainest words, which every model's service takes.
-
-    It has no references, no null for what may be left out, and no titles.
-    """
+    """The schema of the arguments without references, null and titles, which every model takes."""
     schema = spec.arguments.model_json_schema()
     schema.pop("description", None)
     return dict(_plain(schema, schema.pop("$defs", {})))

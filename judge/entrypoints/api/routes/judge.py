@@ -267,10 +267,7 @@ async def _send_events(
     dispute: JudgeRequest,
     heartbeat_s: float,
 ) -> None:
-    """An ASGI app that judges *dispute* and sends each step until the end, or the client leaves.
-
-    Raises what the pipeline raises before its first step.
-    """
+    """An ASGI app that judges *dispute* and sends each step until the end, or the client leaves."""
 
     async def serve() -> None:
         events: asyncio.Queue[Queued] = asyncio.Queue()

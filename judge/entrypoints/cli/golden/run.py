@@ -79,10 +79,7 @@ def show_cases(_: Journal, *, folder: Path, form: str) -> None:
 
 
 def show_comparison(_: Journal, *, before: Path | None, after: Path | None) -> int:
-    """Print what changed between two runs, by default the last two stored; the exit code.
-
-    Raises NotFound if there are none.
-    """
+    """Print what changed between two runs, by default the last two stored; the exit code."""
     folder = runs_folder()
     old: Run = read_results(before) if before else ()
     new = read_results(after) if after else last_run(folder)
@@ -120,10 +117,7 @@ async def open_config(
     model: str | None = None,
     is_live: bool,
 ) -> AsyncIterator[RunConfig]:
-    """The configuration of a replay; if *is_live*, with the real model over the recorded pages.
-
-    Raises ConfigurationError without a key.
-    """
+    """The configuration of a replay; if *is_live*, with the real model over the recorded pages."""
     settings, config = load_settings(), replay_config(folder, sources)
     if not is_live:
         yield config

@@ -136,10 +136,7 @@ def _domain(domain: DomainSpec, places: Places) -> dict[str, Any]:
 
 
 def _terms(domain: DomainSpec, places: Places) -> Iterator[Item]:
-    """The configured terms and the package's that they do not overrule.
-
-    `overruled` is the package's weight of a configured term if it differs.
-    """
+    """The configured terms and the package's that they do not overrule."""
     package = {term_words(text): (text, weight) for text, weight in domain.vocabulary.terms}
     for text, weight in domain.terms:
         _, other = package.pop(term_words(text), ("", weight))
@@ -200,10 +197,7 @@ class ExampleCheck:
 
 
 async def show_checks(journal: Journal, *, domain: str | None, is_offline: bool, form: str) -> int:
-    """Print what would be quoted of each page, each example's domain, and likely mistakes.
-
-    The exit code says whether anything is wrong. Raises UnknownDomain.
-    """
+    """Print what would be quoted of each page, each example's domain, and likely mistakes."""
     settings = load_settings()
     known = open_sources(settings, journal).current()
     require_domain(known, domain)
@@ -236,10 +230,7 @@ async def show_checks(journal: Journal, *, domain: str | None, is_offline: bool,
 
 
 async def warm_cache(journal: Journal) -> int:
-    """Read every page into Redis and print how many; the exit code.
-
-    Raises ConfigurationError and CacheUnavailable.
-    """
+    """Read every page into Redis and print how many; the exit code."""
     async with open_library(load_settings(), journal) as library:
         if library.stores.redis is None:
             raise ConfigurationError(
@@ -261,10 +252,7 @@ async def warm_cache(journal: Journal) -> int:
 
 
 async def check_pages(library: Library, label: str, domain: str | None = None) -> list[PageCheck]:
-    """Fetch every page, or those of one *domain*, in the order of the file.
-
-    What would be quoted goes into the cache. A progress bar shows *label*.
-    """
+    """Fetch every page, or those of one *domain*, into the cache; a bar shows *label*."""
     requests = requests_of(library.sources.current().catalog)
     wanted = [request for request in requests if domain in {None, request.domain}]
 

@@ -154,10 +154,7 @@ TOP_PAGES = 2
 
 
 class LabelledDispute(BaseModel):
-    """A line of the file: a dispute, its domain, and perhaps its relevant pages.
-
-    Keys of other tools are ignored.
-    """
+    """A line of the file: a dispute, its domain, perhaps its relevant pages; others are ignored."""
 
     context: str = ""
     query: str = ""
@@ -176,11 +173,7 @@ class Evaluated(NamedTuple):
 
 
 async def show_evaluation(journal: Journal, *, file: str, is_offline: bool, form: str) -> None:
-    """Print how well the disputes in *file* get their domains and pages.
-
-    If some are labelled with pages, all pages are read first, unless *is_offline*. Raises
-    ConfigurationError naming the line that cannot be used.
-    """
+    """Print how well the disputes in *file* get their domains and pages."""
     async with open_library(load_settings(), journal) as library:
         known = library.sources.current()
         labelled = read_labelled(Path(file), known.detector.domains)
