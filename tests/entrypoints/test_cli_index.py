@@ -125,7 +125,7 @@ def test_lists_and_figures_are_tables_or_json(cli, docs):
     added(cli, "docs")
     added(cli, "docs/2024", "-c", "year")
     table = cli("index", "stats").out
-    assert table.splitlines()[2].split() == ["default", "3", "3"]
+    assert table.splitlines()[3].split() == ["default", "3", "3"]
     stats = json.loads(cli("index", "stats", "--format", "json").out)["collections"]
     assert stats[1] == {"name": "year", "documents": 2, "passages": 2}
     lines = cli("index", "list", "-c", "YEAR").out.splitlines()

@@ -23,25 +23,19 @@ from judge.entrypoints.cli.plain_text import one_line
 MIN_WIDTH, PIPED_WIDTH, MAX_WIDTH = 40, 80, 100
 """Columns of running text; longer lines are hard to read."""
 
-MAX_LISTED = 3
-"""Entries of a list that are shown in a cell of a table."""
-
-MAX_SHOWN = 120
-"""Characters of a text that are shown in a cell."""
-
-UNLIMITED_WIDTH = 10_000
-"""Columns of a table in a pipe, where rows are not wrapped so that grep and awk see them whole."""
+MAX_LISTED, MAX_SHOWN = 3, 120
+"""Entries of a list and characters of a text that are shown in a cell of a table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
     """The columns for running text and for tables, and whether there are colours and bars.
 
-    The defaults are for a pipe.
+    The defaults are for a pipe, where no row is wrapped, so that grep and awk see it whole.
     """
 
     width: int = PIPED_WIDTH
-    table_width: int = UNLIMITED_WIDTH
+    table_width: int = 10_000
     is_styled: bool = False
 
 

@@ -1,9 +1,6 @@
-"""The work of `judge sources list`, `show`, `check` and `warm`: what is configured, and its state.
+"""The work of `judge sources list`, `show`, `check` and `warm`: what is configured, and how it is."""
 
-What is configured is shown with its file and line.
-"""
-
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
@@ -33,8 +30,7 @@ from judge.types.text_files import TextFile
 BUILT_IN = "built in"
 """Stands for the file of a default that no file sets."""
 
-Item = Mapping[str, Any]
-"""Something configured, with its `place`, as in the JSON output."""
+Item = dict[str, Any]  # something configured, with its `place`
 
 
 def require_domain(known: Knowledge, name: str | None) -> None:

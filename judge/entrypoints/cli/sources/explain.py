@@ -149,10 +149,6 @@ def _because(chosen: ChosenPage) -> str:
     return reasons if chosen.is_read else f"{reasons}; not read yet"
 
 
-TOP_PAGES = 2
-"""The pages among which `hit_at_2` looks for a labelled one."""
-
-
 class LabelledDispute(BaseModel):
     """A line of the file: a dispute, its domain, perhaps its relevant pages; others are ignored."""
 
@@ -270,8 +266,8 @@ def _domain_figures(name: str, pairs: Counter[tuple[str, str]]) -> dict[str, Any
 
 
 def _page_figures(evaluated: Sequence[Evaluated], limit: int) -> dict[str, Any]:
-    """How often labelled pages are found: among the first TOP_PAGES, and on average at all."""
-    hits = sum(bool({*e.offered[:TOP_PAGES]} & {*e.pages}) for e in evaluated)
+    """How often labelled pages are found: among the first two, and on average at all."""
+    hits = sum(bool({*e.offered[:2]} & {*e.pages}) for e in evaluated)
     recalls = [len({*e.offered} & {*e.pages}) / len({*e.pages}) for e in evaluated]
     return {
         "disputes": len(evaluated),
