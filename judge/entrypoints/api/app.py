@@ -78,13 +78,11 @@ def _services(state: State, scope: Scope) -> Services:
 
 DEPENDENCIES = {"services": Provide(_services, sync_to_thread=False)}
 
-OpenServices = Callable[[Settings, Journal], AbstractAsyncContextManager[Services]]
-
 
 def create_app(
     settings: Settings,
     *,
-    open_services: OpenServices = open_services,
+    open_services: Callable[..., AbstractAsyncContextManager[Services]] = open_services,
     journal: Journal | None = None,
     counts: Metrics | None = None,
     metrics_directory: str = "",
@@ -115,7 +113,7 @@ def create_app(
         logging_config=None,
         debug=False,
     )
-    app.asgi_handler = RequestMiddleware(app.asgi_handler, journal)
+    app.asgi_handler = logged(app.asgi_handler, journal)
     return app
 
 
@@ -178,14 +176,10 @@ async def _compile(services: Services) -> None:
     await asyncio.to_thread(services.sources.current().compile_patterns)
 
 
-class RequestMiddleware:
-    """Logs `http.request` once for each request to *app*, with the facts about its verdict."""
+def logged(app: ASGIApp, journal: Journal) -> ASGIApp:
+    """*app*, with `http.request` logged once for each request, with the facts about its verdict."""
 
-    def __init__(self, app: ASGIApp, journal: Journal) -> None:
-        self._app = app
-        self._journal = journal
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request; web sockets are closed at once."""
         if scope["type"] != ScopeType.HTTP:
             await send({"type": "websocket.close", "code": 1000, "reason": None})
@@ -215,11 +209,11 @@ class RequestMiddleware:
         started = perf_counter()
         with within_request(request_id) as joined:
             try:
-                await self._app(scope, receive, send_on)
+                await app(scope, receive, send_on)
             except Exception as error:  # noqa: BLE001 - the reply has begun: its connection is lost
-                log_error(self._journal, error)
+                log_error(journal, error)
             finally:
-                self._journal.note(
+                journal.note(
                     "http.request",
                     method=method if method in METHODS else "other",
                     # The path itself would be an unbounded label of metrics.
@@ -229,6 +223,8 @@ class RequestMiddleware:
                     ms=round((perf_counter() - started) * 1000, 2),
                     **joined,
                 )
+
+    return serve
 
 
 @asgi("/mcp", access=Access.PRIVATE, copy_scope=True)

@@ -83,11 +83,10 @@ class VerdictLayout:
 
     def parts(self, result: JudgeResult) -> Iterator[str]:
         """The paragraphs of *result* from top to bottom."""
+        other = result.other_side
+        urgent = bool(other and other.agrees is False)  # the first warning says so
         yield self.field("paraphrase", result.paraphrase)
-        other, warnings = result.other_side, result.warnings
-        if other and other.agrees is False:
-            yield from self._list("Warning", warnings[:1])
-            warnings = warnings[1:]
+        yield from self._list("Warning", result.warnings[:urgent])
         yield self.field("summary", result.summary)
         for persona in result.personas:
             yield self.field(persona.name, persona)
@@ -99,16 +98,15 @@ class VerdictLayout:
         if result.evidence == "not_applicable":
             nothing = "None of what was looked at bears on this dispute, so nothing is cited."
             yield wrapped(nothing, self.terminal.width)
-        if result.references:
-            yield from self._references(result)
-        elif result.domain != DEFAULT_DOMAIN:
+        yield from self._references(result)
+        if not result.references and result.domain != DEFAULT_DOMAIN:
             yield wrapped(
                 f"No page fits this dispute in the domain {result.domain}, or none could be read, "
                 "so nothing is cited. `judge sources explain` and `judge sources check` say why.",
                 self.terminal.width,
             )
         steps = [f"Read: {step.title}, {step.url}" for step in result.next_steps]
-        yield from self._list("Warnings", warnings)
+        yield from self._list("Warnings", result.warnings[urgent:])
         yield from self._list("What you can do next", steps)
         yield from self._list("Help", [format_help_line(line) for line in result.help])
         yield wrapped(_facts(result), self.terminal.width)

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -48,18 +49,10 @@ async def add_documents(
 
 
 def _summary(report: IndexingReport) -> str:
-    skipped = {
-        "binary": report.binary,
-        "empty": report.empty,
-        "symbolic links": report.links,
-        "with problems": len(report.problems),
-    }
-    counts = ", ".join(f"{count} {why}" for why, count in skipped.items() if count)
-    return (
-        f"{report.added} added, {report.replaced} replaced, {report.unchanged} unchanged, "
-        f"{report.removed} removed; {counted(report.passages, 'passage')} in "
-        f"{report.elapsed_s:.1f} s."
-    ) + (f"\nSkipped: {counts}." if counts else "")
+    counts = asdict(report) | {"problems": len(report.problems)}
+    seconds = counts.pop("elapsed_s")
+    told = (f"{count} {name}" for name, count in counts.items() if count or name == "added")
+    return f"{', '.join(told)} in {seconds:.1f} s."
 
 
 async def remove_documents(

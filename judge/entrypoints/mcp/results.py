@@ -25,6 +25,12 @@ def as_json_text(value: Any) -> str:
     return _ANY.dump_json(value).decode()
 
 
+def without_empty(value: Any) -> Any:
+    """*value* without members that are empty or null, as many clients send what is left out."""
+    is_object = isinstance(value, dict)
+    return {n: v for n, v in value.items() if v not in ("", None)} if is_object else value
+
+
 def size_of(value: Any) -> int:
     """The size of *value* as JSON, in bytes."""
     return len(_ANY.dump_json(value))

@@ -46,9 +46,6 @@ from judge.types.search import OPERATOR, Viewer
 
 CallContext = ServerRequestContext[Any, Any]
 
-ViewerOf = Callable[[CallContext], Viewer]
-"""The viewer who sent a message, which decides what documents it may see."""
-
 INSTRUCTIONS = (
     "Judges everyday disputes with verified citations (judge_dispute), searches the user's "
     "documents within @scopes (search_documents, fetch, list_collections), answers questions about "
@@ -63,9 +60,12 @@ TRUNCATED = {"truncated": {"type": "boolean"}, "hint": {"type": ["string", "null
 
 
 def build_server(
-    services: Services, viewer_of: ViewerOf, *, is_structured: bool = True
+    services: Services, viewer_of: Callable[[CallContext], Viewer], *, is_structured: bool = True
 ) -> MCPServer[Any]:
-    """The server; *viewer_of* is asked for every message. Unless *is_structured*, it sends text."""
+    """The server; *viewer_of* says who sent a message, and so what it may see.
+
+    Unless *is_structured*, it sends text.
+    """
     visible: ContextVar[Services] = ContextVar("visible")
 
     async def limit_to_viewer(ctx: CallContext, call_next: CallNext) -> HandlerResult:

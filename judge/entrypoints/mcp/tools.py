@@ -23,7 +23,7 @@ from judge.entrypoints.code_requests import (
     ask_graph,
 )
 from judge.entrypoints.event_log import log_judgement
-from judge.entrypoints.mcp.results import Json, size_of
+from judge.entrypoints.mcp.results import Json, size_of, without_empty
 from judge.entrypoints.response_models import Chunk, chunks, metadata
 from judge.errors import NotFound
 from judge.library.scopes.grammar import read_context
@@ -86,15 +86,7 @@ class CitationsQuery(CheckRequest):  # noqa: D101 - has that of the request
             with suppress(ValueError):
                 sources = json.loads(sources)
         sources = sources if isinstance(sources, list | tuple) else [sources]
-        return [
-            {"text": source} if isinstance(source, str) else _without_empty(source)
-            for source in sources
-        ]
-
-
-def _without_empty(value: Any) -> Any:
-    is_object = isinstance(value, dict)
-    return {n: v for n, v in value.items() if v not in ("", None)} if is_object else value
+        return [{"text": one} if isinstance(one, str) else without_empty(one) for one in sources]
 
 
 async def judge_dispute(

@@ -191,9 +191,6 @@ LINE_BREAKS: Final = re.compile("[\x85\u2028\u2029]")
 """Not escaped in JSON, and split lines for some clients, such as httpx: they would read half an
 event."""
 
-Queued = bytes | Exception | None
-"""An event to send; an error before the first event; or None, the end."""
-
 
 class RestartEvent(TypedDict):
     """The model is asked again, or its reply begins anew: every field told so far is withdrawn.
@@ -270,7 +267,7 @@ async def _send_events(
     """An ASGI app that judges *dispute* and sends each step until the end, or the client leaves."""
 
     async def serve() -> None:
-        events: asyncio.Queue[Queued] = asyncio.Queue()
+        events: asyncio.Queue[bytes | Exception | None] = asyncio.Queue()  # None is the end
         judging = asyncio.create_task(_queue_events(services, dispute, scope, events))
         try:
             event = await events.get()
@@ -297,7 +294,10 @@ async def _send_events(
 
 
 async def _queue_events(
-    services: Services, dispute: JudgeRequest, scope: Scope, events: asyncio.Queue[Queued]
+    services: Services,
+    dispute: JudgeRequest,
+    scope: Scope,
+    events: asyncio.Queue[bytes | Exception | None],
 ) -> None:
     """Queue an event for each step, and for the verdict or the error that it ends in."""
     state = scope["state"]

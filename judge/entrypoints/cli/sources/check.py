@@ -1,4 +1,4 @@
-"""The work of `judge sources list`, `show`, `check` and `warm`: what is configured, and how it is."""
+"""The work of `judge sources list`, `show`, `check` and `warm`: what there is, and its state."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass

@@ -77,19 +77,19 @@ def _as_json(explanation: DisputeExplanation) -> dict[str, object]:
         **asdict(explanation.detection),
         **{key: getattr(explanation, key) for key in keys},
         "bar": explanation.threshold,
-        "sources": [_page_as_json(page) for page in explanation.pages],
-    }
-
-
-def _page_as_json(chosen: ChosenPage) -> dict[str, object]:
-    known, source = chosen.candidate, chosen.request.source
-    return {
-        "url": source.url,
-        "title": source.title,
-        "domain": chosen.request.domain,
-        "is_read": chosen.is_read,
-        "score": round(known.score, 2) if known and chosen.is_read else None,
-        "reasons": [asdict(reason) for reason in known.reasons] if known else [],
+        "sources": [
+            {
+                "url": page.request.source.url,
+                "title": page.request.source.title,
+                "domain": page.request.domain,
+                "is_read": page.is_read,
+                "score": round(page.candidate.score, 2)
+                if page.candidate and page.is_read
+                else None,
+                "reasons": page.candidate.reasons if page.candidate else (),
+            }
+            for page in explanation.pages
+        ],
     }
 
 
