@@ -9,7 +9,7 @@ import click
 
 from judge.bootstrap.corpus import Corpus, open_search
 from judge.entrypoints.cli.options import FOUND_SOMETHING, require_text
-from judge.entrypoints.cli.output import format_report, format_table, progress_bar, say, show
+from judge.entrypoints.cli.output import format_table, progress_bar, say, show
 from judge.entrypoints.cli.plain_text import one_line
 from judge.errors import NotFound
 from judge.library.indexing.indexer import IndexingReport
@@ -91,8 +91,7 @@ async def show_stats(journal: Journal, *, form: str) -> None:
     if not collections and form == "text":
         say(NOTHING_INDEXED)
     more = {"vectors": {"embedder": vectors.name, "missing": missing}} if vectors else {}
-    report = {"collections": collections}
-    show(form, report | more, format_report(report))
+    show(form, {"collections": collections, **more})
     if vectors and form == "text":
         say(f"{counted(missing, 'passage')} without a vector of {vectors.name}.")
 

@@ -82,13 +82,13 @@ def format_table(headings: Sequence[str], rows: Rows) -> str:
 
 
 def format_report(report: Mapping[str, Any]) -> Iterator[str]:
-    """The facts of *report*, one a line, then a table of each list in it that is not empty."""
-    lists = {key: value for key, value in report.items() if isinstance(value, list | tuple)}
-    if facts := [f"{key}: {_cell(report[key])}" for key in report if key not in lists]:
+    """The facts of *report*, one a line, then a table of each list of objects in it."""
+    lists = {key: v for key, v in report.items() if isinstance(v, list | tuple)}
+    lists = {key: v for key, v in lists.items() if not (v and isinstance(v[0], str))}
+    if facts := [one_line(f"{key}: {_cell(report[key])}") for key in report if key not in lists]:
         yield "\n".join(facts)
     for key, entries in lists.items():
-        rows = [_fields(entry) for entry in entries]
-        if rows:
+        if rows := [_fields(entry) for entry in entries]:
             names = sorted(rows[0], key=lambda name: name != "name")
             title, *headings = (name.replace("_", " ").capitalize() for name in (key, *names))
             cells = ([_cell(row[name]) for name in names] for row in rows)
@@ -103,9 +103,9 @@ def _fields(entry: Any) -> Mapping[str, Any]:
 
 def _cell(value: Any) -> object:
     """*value* in a cell of a table: its parts, and of a long text or list the beginning."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if value is None or isinstance(value, int):
+    if value is None or isinstance(value, bool):
+        return "-" if value is None else "yes" if value else "no"
+    if isinstance(value, int):
         return value
     if isinstance(value, float):
         return f"{value:g}"
@@ -121,8 +121,9 @@ def _cell(value: Any) -> object:
     return f"{text[:MAX_SHOWN]}…" if is_long else text
 
 
-def show(form: str, value: object, parts: Iterable[str]) -> None:
-    """Print *value* as JSON, or *parts* with an empty line between them, as *form* says."""
+def show(form: str, value: Any, parts: Iterable[str] | None = None) -> None:
+    """Print *value* as JSON, or *parts* or its report with empty lines between, as *form* says."""
+    parts = format_report(value) if parts is None else parts
     click.echo(format_json(value) if form == "json" else "\n\n".join(parts))
 
 

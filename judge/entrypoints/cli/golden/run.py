@@ -15,7 +15,7 @@ from judge.adapters.memory import SystemClock
 from judge.bootstrap.services import open_services
 from judge.bootstrap.sources import compile_knowledge, read_sources
 from judge.entrypoints.cli.options import COULD_NOT_ANSWER, FOUND_SOMETHING
-from judge.entrypoints.cli.output import format_report, progress_bar, say, show, show_table
+from judge.entrypoints.cli.output import progress_bar, say, show, show_table
 from judge.entrypoints.cli.plain_text import one_line
 from judge.errors import ConfigurationError, ModelUnavailable, NotFound
 from judge.golden.cases import StoredCase, load_cases, write_output
@@ -74,8 +74,7 @@ def show_cases(_: Journal, *, folder: Path, form: str) -> None:
     cases = [(stored.name, stored.case) for stored in load_cases(folder)]
     rows = [(name, case.about, case.recorded, case.is_live) for name, case in cases]
     keys = ("name", "about", "recorded", "live")
-    report = {"cases": [dict(zip(keys, row, strict=True)) for row in rows]}
-    show(form, report, format_report(report))
+    show(form, {"cases": [dict(zip(keys, row, strict=True)) for row in rows]})
 
 
 def show_comparison(_: Journal, *, before: Path | None, after: Path | None) -> int:
