@@ -96,20 +96,16 @@ async def _pages(request: CheckRequest, services: Services | Library) -> dict[in
     """The texts of the pages, by their places among the sources."""
     approved = {r.source.url: r for r in requests_of(services.sources.current().catalog)}
     named = {n: source for n, source in enumerate(request.sources) if source.url is not None}
-    unknown = [place for place, source in named.items() if source.url not in approved]
-    _refuse(
-        unknown,
-        "url",
-        "is not an approved page; /api/domains and `judge sources list` name them. Give its words "
-        "as text",
-    )
-    snippets = [approved[source.url or ""] for source in named.values()]
-    texts = dict(zip(named, await services.retriever.full_texts(snippets), strict=True))
+    pages = {n: approved.get(source.url or "") for n, source in named.items()}
+    how = "is not an approved page; `judge sources list` names them. Give its words as text"
+    _refuse([n for n, page in pages.items() if page is None], "url", how)
+    known = [page for page in pages.values() if page]
+    texts = dict(zip(named, await services.retriever.full_texts(known), strict=True))
     lost = [place for place, text in texts.items() if text is None]
     _refuse(lost, "url", "cannot be read now; try again later, or give its words as text")
     return {
-        place: AnswerSource(texts[place] or "", named[place].title or snippet.source.title)
-        for place, snippet in zip(named, snippets, strict=True)
+        place: AnswerSource(texts[place] or "", named[place].title or page.source.title)
+        for place, page in zip(named, known, strict=True)
     }
 
 
