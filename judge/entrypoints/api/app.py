@@ -46,7 +46,6 @@ OpenMcp = Callable[
 
 ROUTES = (*judge.ROUTES, *search.ROUTES, *status_and_pages.ROUTES)
 
-COMPILE_AFTER_S = 2.0
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
@@ -172,7 +171,7 @@ async def _lifespan(
 
 async def _compile(services: Services) -> None:
     """Compile patterns once start-up is over, beside which it would hold up a first request."""
-    await asyncio.sleep(COMPILE_AFTER_S)
+    await asyncio.sleep(2.0)
     await asyncio.to_thread(services.sources.current().compile_patterns)
 
 

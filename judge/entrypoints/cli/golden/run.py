@@ -71,10 +71,11 @@ def show_sections(sections: Iterable[Section]) -> None:
 
 def show_cases(_: Journal, *, folder: Path, form: str) -> None:
     """Print each case with what it is about."""
-    cases = [(stored.name, stored.case) for stored in load_cases(folder)]
-    rows = [(name, case.about, case.recorded, case.is_live) for name, case in cases]
-    keys = ("name", "about", "recorded", "live")
-    show(form, {"cases": [dict(zip(keys, row, strict=True)) for row in rows]})
+    cases = [
+        {"name": s.name, "about": s.case.about, "recorded": s.case.recorded, "live": s.case.is_live}
+        for s in load_cases(folder)
+    ]
+    show(form, {"cases": cases})
 
 
 def show_comparison(_: Journal, *, before: Path | None, after: Path | None) -> int:

@@ -40,13 +40,12 @@ def require_domain(known: Knowledge, name: str | None) -> None:
 
 
 async def list_pages(journal: Journal, *, form: str) -> None:
-    """Print the domains and their pages, the latest publisher's date first.
+    """Print the pages, the latest publisher's date first.
 
     Dates come from the cache, without fetching; pages without one come last.
     """
     async with open_library(load_settings(), journal) as library:
-        catalog = library.sources.current().catalog
-        requests = requests_of(catalog)
+        requests = requests_of(library.sources.current().catalog)
         pages = await library.retriever.store.look_up(requests)
     rows = [
         {
@@ -57,15 +56,7 @@ async def list_pages(journal: Journal, *, form: str) -> None:
         for request, page in zip(requests, pages, strict=True)
     ]
     rows.sort(key=lambda row: row["updated"] or date.min, reverse=True)
-    domains = [
-        {
-            "name": spec.name,
-            "title": spec.title,
-            "sources": [row for row in rows if row["domain"] == spec.name],
-        }
-        for spec in catalog.domains
-    ]
-    show(form, {"domains": domains}, format_report({"pages": rows}))
+    show(form, {"pages": rows})
 
 
 def show_effective_sources(journal: Journal, *, domain: str | None, form: str) -> None:
