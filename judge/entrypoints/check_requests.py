@@ -77,11 +77,7 @@ class CheckRequest(StrictModel):
 
 
 async def check(request: CheckRequest, services: Services | Library | None = None) -> CheckedAnswer:
-    """The checked answer; pages need *services*, and passages need a server's Services.
-
-    Raises BadFields for a page that is not approved or cannot be read and for an unknown passage,
-    IndexUnavailable, and InvalidRequest for too many citations.
-    """
+    """The checked answer; pages need *services*, passages a server's. Raises InvalidRequest."""
     pages = await _pages(request, services) if services and request.names("url") else {}
     sources = [
         await _passage(place, source, services)

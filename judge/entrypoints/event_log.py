@@ -2,13 +2,10 @@
 
 from pathlib import Path
 from traceback import extract_tb
-from typing import TYPE_CHECKING
 
+from judge.bootstrap.services import Services
 from judge.ports import Journal
 from judge.types.results import JudgeResult
-
-if TYPE_CHECKING:
-    from judge.bootstrap.services import Services
 
 
 def log_judgement(journal: Journal, result: JudgeResult) -> None:
@@ -38,7 +35,7 @@ def log_error(journal: Journal, error: Exception, *, event: str = "http.error") 
     )
 
 
-async def warm(services: "Services", *, event: str = "http.error") -> None:
+async def warm(services: Services, *, event: str = "http.error") -> None:
     """Warm the caches that the first requests would wait for; a failure is only logged."""
     try:
         await services.warm()

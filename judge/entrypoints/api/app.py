@@ -138,17 +138,14 @@ async def _lifespan(
     open_mcp: OpenMcp | None,
     app: Litestar,
 ) -> AsyncIterator[None]:
-    """Keep the services open, and log what libraries log; at shutdown, first mark it as draining.
-
-    A failure to open them is logged, as uvicorn's own log is off, and kept as `start_error`.
-    """
+    """Keep the services open, and log what libraries log; at shutdown, say first that it drains."""
     async with AsyncExitStack() as stack:
         handler = LibraryHandler(journal)
         logging.getLogger().addHandler(handler)
         stack.callback(logging.getLogger().removeHandler, handler)
         try:
             services = app.state.services = await stack.enter_async_context(opener())
-        except ConfigurationError as error:
+        except ConfigurationError as error:  # uvicorn's own log is off
             journal.note("server.start_failed", problem=str(error))
             app.state.start_error = error
             raise

@@ -28,10 +28,7 @@ def caller_address(peer: str, headers: Headers, proxies: Sequence[Network]) -> s
 
 
 def client_address(peer: str, headers: Headers, proxies: Sequence[Network]) -> str:
-    """The client's address; *peer* unless it is one of *proxies* and names one other address.
-
-    Of two headers that name different clients, the client may have sent one itself.
-    """
+    """The client's address; *peer* unless it is one of *proxies* and names one other address."""
     if not _is_trusted(peer, proxies):
         return peer
     sent = list(headers)
@@ -41,7 +38,7 @@ def client_address(peer: str, headers: Headers, proxies: Sequence[Network]) -> s
         [match[1].strip('"') if match else "" for match in forwarded],
     )
     clients = {_nearest_untrusted(peer, hops, proxies) for hops in chains if hops}
-    return clients.pop() if len(clients) == 1 else peer
+    return clients.pop() if len(clients) == 1 else peer  # of two, the client sent one itself
 
 
 def is_loopback(host: str) -> bool:

@@ -137,10 +137,7 @@ def query_fields(request: Request[Any, Any, Any]) -> dict[str, Any]:
 async def read_body(
     scope: HTTPScope, receive: Receive, *, max_bytes: int = MAX_BODY_BYTES, advice: str = ""
 ) -> bytes:
-    """The whole body; one announced as too large is not read.
-
-    Raises RequestRefused, with *advice* when it is too large, and BadFields when it takes too long.
-    """
+    """The whole body, if it is small enough and comes in time; raises RequestRefused, BadFields."""
     too_large = RequestRefused(
         "too-large", advice or f"The body is over {max_bytes // 1024} KiB. Shorten it."
     )

@@ -1,7 +1,4 @@
-"""`judge ask`: a verdict as text, of which a terminal shows each field once it is checked.
-
-The fields are the result and go to stdout; progress goes to stderr.
-"""
+"""`judge ask`: a verdict as text, of which a terminal shows each field once it is checked."""
 
 from collections.abc import Awaitable, Iterator, Sequence
 from dataclasses import dataclass

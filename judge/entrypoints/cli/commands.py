@@ -1,7 +1,4 @@
-"""The commands outside of groups, with their options and help.
-
-Only what all of them need is imported here; the work of each is imported when it runs.
-"""
+"""The commands outside of groups, with their options and help."""
 
 import click
 from click.shell_completion import get_completion_class
@@ -31,15 +28,12 @@ def demo(context: CommandContext, *, once: bool, host: str, port: int) -> None:
     from judge.demo.example import open_demo
     from judge.entrypoints.cli.ask import judge_the_example
     from judge.entrypoints.cli.output import say
-    from judge.settings import EXTRACTIVE
 
     with open_demo() as (site, settings):
         if once:
             asyncio.run(judge_the_example(settings, context.journal))
         else:
             say(f"The example pages that it quotes are at {site}")
-            if settings.model != EXTRACTIVE:
-                say(f"The verdicts are those of {settings.model}.")
             say("Starting; stop it with Ctrl-C.")
             context.serve_http(settings, host=host, port=port, workers=1)
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from judge.adapters.models.gemini import check_model
 from judge.adapters.models.openai import served_models
-from judge.bootstrap.code_roots import open_roots
 from judge.bootstrap.corpus import open_search
 from judge.bootstrap.library import ping_redis
 from judge.bootstrap.sources import open_sources
@@ -64,7 +63,6 @@ async def _run_checks(journal: Journal) -> list[CheckResult]:
         *await check_ollama(settings),
         _check_sources(settings, journal),
         await _check_redis(settings),
-        *_check_code_roots(settings),
         _check_data_folder(Path(settings.data_dir)),
         *await _check_index(settings, journal),
     ]
@@ -155,15 +153,6 @@ async def _check_redis(settings: Settings) -> CheckResult:
         fix = "Start Redis, let it be written, correct REDIS_URL, or unset it."
         return CheckResult("redis", str(error), fix)
     return CheckResult("redis", "it answers, and can be written")
-
-
-def _check_code_roots(settings: Settings) -> list[CheckResult]:
-    """What is wrong with JUDGE_CODE_ROOTS; empty if they can be used, or there are none."""
-    try:
-        open_roots(settings.code_roots)
-    except ConfigurationError as error:
-        return [CheckResult("code", str(error), "Correct JUDGE_CODE_ROOTS, or unset it.")]
-    return []
 
 
 def _check_data_folder(folder: Path) -> CheckResult:

@@ -137,10 +137,7 @@ def read_text(value: str) -> str:
 
 
 def read_file(name: str, limit: int = MAX_CHARACTERS_READ, *, newline: str | None = None) -> str:
-    """The text of a file, or of standard input for `-`, cut one character above *limit*.
-
-    *newline* is as for `open`. Raises InvalidRequest if it cannot be read.
-    """
+    """The text of a file, or of standard input for `-`, cut one character above *limit*."""
     if name == FROM_STDIN:
         return read_text(name)
     try:

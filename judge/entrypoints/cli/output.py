@@ -58,11 +58,7 @@ def format_json(value: Any) -> str:
     return json.dumps(to_jsonable_python(value), indent=2)
 
 
-Rows = Iterable[Sequence[object]]
-"""Cells are shown as they print; None as a dash."""
-
-
-def format_table(headings: Sequence[str], rows: Rows) -> str:
+def format_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """*rows* under *headings*, fitted to stdout; nothing in a cell can steer the terminal."""
     terminal = detect_terminal()
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
@@ -127,18 +123,14 @@ def show(form: str, value: Any, parts: Iterable[str] | None = None) -> None:
     click.echo(format_json(value) if form == "json" else "\n\n".join(parts))
 
 
-def show_table(headings: Sequence[str], rows: Rows) -> None:
+def show_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print *rows* under *headings*, fitted to stdout."""
     click.echo(format_table(headings, rows))
 
 
 @contextmanager
 def progress_bar(label: str, total: int | None = None) -> Iterator[Callable[..., None]]:
-    """Show a bar on stderr while the block runs, if stdout is styled.
-
-    Yields a function that advances the bar by its argument, one by default; other arguments are as
-    for rich's `Progress.update`.
-    """
+    """Show a bar on stderr while the block runs, if stdout is styled; yields what advances it."""
     console = Console(stderr=True, quiet=not (detect_terminal().is_styled and sys.stderr.isatty()))
     columns = (*Progress.get_default_columns(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True, disable=console.quiet) as progress:

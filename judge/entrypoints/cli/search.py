@@ -39,9 +39,7 @@ from judge.settings import Settings, load_settings
 from judge.text.english import counted
 from judge.types.search import AnyOf, Clause, Hit, Scope
 
-MIN_K, MAX_K = 3, 8
-"""The bounds of --k."""
-
+MIN_K, MAX_K = 3, 8  # the bounds of --k
 NOTHING = "No matching content found in the knowledge base."
 _DOUBLE, _SINGLE = "=" * 50, "-" * 50
 

@@ -62,10 +62,7 @@ TRUNCATED = {"truncated": {"type": "boolean"}, "hint": {"type": ["string", "null
 def build_server(
     services: Services, viewer_of: Callable[[CallContext], Viewer], *, is_structured: bool = True
 ) -> MCPServer[Any]:
-    """The server; *viewer_of* says who sent a message, and so what it may see.
-
-    Unless *is_structured*, it sends text.
-    """
+    """The server; *viewer_of* says who sent a message. Unless *is_structured*, it sends text."""
     visible: ContextVar[Services] = ContextVar("visible")
 
     async def limit_to_viewer(ctx: CallContext, call_next: CallNext) -> HandlerResult:

@@ -51,8 +51,6 @@ PRICES = Path("config/prices.toml")
 OWN_SOURCES = "sources.toml"
 """A sources file in the folder of the cases, so that tuning the real one breaks none of them."""
 
-LIVE_REPEAT = 5  # by default for each variant, to tell a habit of the model from a slip
-
 
 def runs_folder() -> Path:
     """The folder in which runs are stored."""
@@ -292,7 +290,8 @@ async def run_variants(
 
     async def vary_one(stored: StoredCase) -> None:
         try:
-            times = repeat or LIVE_REPEAT if is_live else 1
+            # Several times, to tell a habit of the model from a slip.
+            times = repeat or 5 if is_live else 1
             varied[stored.name] = await vary(stored, config, repeat=times)
         except ModelUnavailable:
             say(f"{stored.name} got no answer as it stands, so its variants were not tried.")

@@ -101,9 +101,7 @@ def _detected(known: Knowledge, record: PageRecord) -> str:
 def _show(source: SourceSpec, record: PageRecord, domain: str, file: str) -> None:
     """Print the proposal."""
     facts = {
-        "Title": source.title,
         "Domain": f"{domain} ({file})",
-        "Topics": ", ".join(source.topics) or "none",
         "Nations": ", ".join(record.nations) or "all, or the page does not say",
         "Updated": str(record.updated or "the page does not say"),
         "Quoted": record.text,

@@ -27,9 +27,6 @@ from judge.settings import load_settings
 from judge.text.english import counted
 from judge.types.text_files import TextFile
 
-BUILT_IN = "built in"
-"""Stands for the file of a default that no file sets."""
-
 Item = dict[str, Any]  # something configured, with its `place`
 
 
@@ -40,10 +37,7 @@ def require_domain(known: Knowledge, name: str | None) -> None:
 
 
 async def list_pages(journal: Journal, *, form: str) -> None:
-    """Print the pages, the latest publisher's date first.
-
-    Dates come from the cache, without fetching; pages without one come last.
-    """
+    """Print the pages, those with the latest publisher's date in the cache first."""
     async with open_library(load_settings(), journal) as library:
         requests = requests_of(library.sources.current().catalog)
         pages = await library.retriever.store.look_up(requests)
@@ -79,10 +73,10 @@ def show_effective_sources(journal: Journal, *, domain: str | None, form: str) -
 def effective_sources(known: Knowledge, files: Sequence[TextFile]) -> dict[str, Any]:
     """What is in force, merged from *files*, those of the package included, with its places."""
     places, catalog = Places(files), known.catalog
-    file = {key: catalog.files.get(key, BUILT_IN) for key in ("retrieval", "personas", "blocked")}
+    file = {key: catalog.files.get(key, "built in") for key in ("retrieval", "personas", "blocked")}
     return {
         "retrieval": [
-            {"key": key, "value": value, "place": place if place.line else FilePlace(BUILT_IN)}
+            {"key": key, "value": value, "place": place if place.line else FilePlace("built in")}
             for key, value in asdict(catalog.retrieval).items()
             for place in [places.key(file["retrieval"], "retrieval", key)]
         ],

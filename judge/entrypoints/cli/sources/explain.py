@@ -84,7 +84,7 @@ def _report(explanation: DisputeExplanation) -> dict[str, object]:
 
 
 class LabelledDispute(BaseModel):
-    """A line of the file: a dispute, its domain, perhaps its relevant pages; others are ignored."""
+    """A line of the file: a dispute, its domain, and perhaps its pages; other keys are ignored."""
 
     context: str = ""
     query: str = ""
@@ -158,10 +158,7 @@ def _mistake(dispute: LabelledDispute, valid: Sequence[str]) -> str:
 
 
 def score(evaluated: Sequence[Evaluated], limit: int) -> dict[str, Any]:
-    """The figures of *evaluated*, at least one dispute, each offered at most *limit* pages.
-
-    `macro_f1` is the mean over the domains that were labelled or detected, without `default`.
-    """
+    """The figures of *evaluated*, at least one dispute; `macro_f1` leaves `default` out."""
     pairs = Counter((item.domain, item.detected) for item in evaluated)
     names = dict.fromkeys(name for pair in sorted(pairs) for name in pair)
     domains = [_domain_figures(name, pairs) for name in names]
