@@ -330,12 +330,12 @@ def _route(
 
 
 ROUTES = (
-    search,
-    search_by_address,
-    add_document,
-    remove_document,
     _route("search", "searchCode", CodeSearch, SearchResult),
     _route("where-used", "whereUsed", WhereUsed, WhereUsedResult),
     _route("lineage", "lineage", LineageRequest, LineageResult),
     _route("context", "codeContext", CodeContext, CodeContextResult),
+    search,
+    search_by_address,
+    add_document,
+    remove_document,
 )
