@@ -93,8 +93,9 @@ async def _pages(request: CheckRequest, services: Services | Library) -> dict[in
     approved = {r.source.url: r for r in requests_of(services.sources.current().catalog)}
     named = {n: source for n, source in enumerate(request.sources) if source.url is not None}
     pages = {n: approved.get(source.url or "") for n, source in named.items()}
-    how = "is not an approved page; `judge sources list` names them. Give its words as text"
-    _refuse([n for n, page in pages.items() if page is None], "url", how)
+    unknown = [n for n, page in pages.items() if page is None]
+    how = "/api/domains and `judge sources list` name them. Give its words as text"
+    _refuse(unknown, "url", f"is not an approved page; {how}")
     known = [page for page in pages.values() if page]
     texts = dict(zip(named, await services.retriever.full_texts(known), strict=True))
     lost = [place for place, text in texts.items() if text is None]

@@ -56,11 +56,7 @@ class CommandContext:
 
 
 _format = click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="The output format.",
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output format."
 )
 _json = click.option("--json", "form", flag_value="json", help="Short for --format json.")
 

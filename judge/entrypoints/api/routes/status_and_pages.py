@@ -52,9 +52,7 @@ def live() -> Response[Liveness]:
 
 
 NOT_READY = ResponseSpec(
-    Readiness,
-    description="Not now: there are no sources, or it is shutting down.",
-    generate_examples=False,
+    Readiness, description="There are no sources, or it is shutting down.", generate_examples=False
 )
 
 

@@ -100,11 +100,7 @@ def lineage() -> None:
 @_repository
 @_symbol
 @click.option(
-    "--tokens",
-    "-t",
-    type=click.IntRange(200),
-    default=4000,
-    help="The approximate size of the answer.",
+    "--tokens", "-t", type=click.IntRange(200), default=4000, help="About how long the answer is."
 )
 @_refresh
 @_form("json", "text")

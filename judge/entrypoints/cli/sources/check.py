@@ -27,8 +27,6 @@ from judge.settings import load_settings
 from judge.text.english import counted
 from judge.types.text_files import TextFile
 
-Item = dict[str, Any]  # something configured, with its `place`
-
 
 def require_domain(known: Knowledge, name: str | None) -> None:
     """Raise UnknownDomain unless *name* is None or the name of a domain."""
@@ -87,7 +85,7 @@ def effective_sources(known: Knowledge, files: Sequence[TextFile]) -> dict[str, 
     }
 
 
-def _placed(items: Iterable[object], places: Places, file: str, *path: str) -> list[Item]:
+def _placed(items: Iterable[object], places: Places, file: str, *path: str) -> list[dict[str, Any]]:
     """Each of *items* as an `entry`, with its place in the list at *path* of *file*."""
     return [
         {"entry": item, "place": places.of(file, *path, index)} for index, item in enumerate(items)
@@ -116,7 +114,7 @@ def _domain(domain: DomainSpec, places: Places) -> dict[str, Any]:
     }
 
 
-def _terms(domain: DomainSpec, places: Places) -> Iterator[Item]:
+def _terms(domain: DomainSpec, places: Places) -> Iterator[dict[str, Any]]:
     """The configured terms and the package's that they do not overrule."""
     package = {term_words(text): (text, weight) for text, weight in domain.vocabulary.terms}
     for text, weight in domain.terms:

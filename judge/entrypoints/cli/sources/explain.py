@@ -16,9 +16,7 @@ from judge.entrypoints.cli.output import say, show
 from judge.entrypoints.cli.sources.check import check_pages
 from judge.errors import ConfigurationError
 from judge.judging.explain import DisputeExplanation, explain_dispute
-from judge.judging.results import Knowledge
 from judge.library.dispute import Dispute, read_dispute
-from judge.library.pages.approved_pages import IndexedPages
 from judge.ports import Journal
 from judge.settings import load_settings
 from judge.types.request_fields import BadFields, parse_json
@@ -115,21 +113,14 @@ async def show_evaluation(journal: Journal, *, file: str, is_offline: bool, form
                 why = "`judge sources check` says why."
                 say(f"{failed} of {len(pages)} pages could not be read; {why}")
         indexed = await library.retriever.indexed(known.catalog)
-        evaluated = [_evaluate(known, indexed, line, one) for line, one in labelled.items()]
-    report = score(evaluated, known.catalog.retrieval.references)
-    show(form, report)
+    evaluated = []
+    for line, one in labelled.items():
+        got = explain_dispute(known, indexed, read_dispute(one.context, one.query))
+        offered = [page.request.source.url for page in got.pages]
+        evaluated.append(Evaluated(line, one.domain, one.pages, got.detection.domain, offered))
+    show(form, score(evaluated, known.catalog.retrieval.references))
     if unknown := wanted - {s.url for domain in known.catalog.domains for s in domain.sources}:
         say(f"{len(unknown)} of the labelled pages are not in the sources, and count as missed.")
-
-
-def _evaluate(
-    known: Knowledge, indexed: IndexedPages, line: int, labelled: LabelledDispute
-) -> Evaluated:
-    """What *labelled* should get, and the domain and the pages that it gets."""
-    dispute = read_dispute(labelled.context, labelled.query)
-    explained = explain_dispute(known, indexed, dispute)
-    offered = [page.request.source.url for page in explained.pages]
-    return Evaluated(line, labelled.domain, labelled.pages, explained.detection.domain, offered)
 
 
 def read_labelled(path: Path, domains: Sequence[str]) -> dict[int, LabelledDispute]:
