@@ -17,7 +17,6 @@ _LASTING: Final = re.compile(
 )
 """In the error of a quota that no waiting of a request's length restores."""
 
-_NO_QUOTA: Final = re.compile(r'limit: 0\b|"quotaValue": "0"')
 _QUOTA_ID: Final = re.compile(r'"quotaId": "([^"]*)"')
 """Google's name of a quota, such as GenerateRequestsPerDayPerProjectPerModel-FreeTier."""
 
@@ -96,7 +95,7 @@ def quota_failure(status: int, error: object) -> ModelFailure | None:
     """
     text = json.dumps(error)
     names = _QUOTA_ID.findall(text)
-    lasts = any("PerDay" in name for name in names) or _NO_QUOTA.search(text)
+    lasts = any("PerDay" in name for name in names) or "limit: 0" in text
     is_lasting = lasts if names else _LASTING.search(text)
     is_quota = status == HTTPStatus.TOO_MANY_REQUESTS and is_lasting
     if status == HTTPStatus.PAYMENT_REQUIRED or is_quota:

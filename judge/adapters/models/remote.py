@@ -28,8 +28,7 @@ END_S: Final = 0.2
 reused; some servers and proxies never end it."""
 
 FINISHED_S: Final = 3.0
-"""How long the next part is awaited after a finish reason without complete JSON, which may stand
-among words; some send STOP with each part."""
+"""How long the next part is awaited after a finish reason without JSON; some send STOP early."""
 
 MAX_REPLY_CHARS: Final = 12_000
 """Far above a reply at its limits; what is longer repeats itself without end."""

@@ -43,7 +43,6 @@ _MOVED = re.compile(
     r"|\byou (?:are|will be) (?:being )?(?:redirected|taken there|taken to (?:the|our|its) new)"
     r"|\bnot (?:taken|redirected|sent)\b[^.]{0,40}\bautomatically|\b[dt]udalen \w+ wedi symud"
 )
-"""How a page says that, and nothing else."""
 
 _PUBLISHER = re.compile(r" \([^()]+\)$")
 """Ends the titles of sources, and is on every page of a site."""

@@ -177,7 +177,7 @@ THOUGHT = [
     ('{"draft": </think>{"b": 2}', '{"b": 2}'),
     ('<think type="deep">Cold.</think>{}', "{}"),
     ("<think >Cold.</think >{}", "{}"),
-    ("<|begin_of_thought|>Cold.<|end_of_thought|><|begin_of_solution|>{}", "{}"),
+    ('<|begin_of_thought|>Cold.<|end_of_thought|><|begin_of_solution|>{"b": 2}', '{"b": 2}'),
     ('Cold.assistantfinal{"b": 2}', '{"b": 2}'),
     ('<think>Cold.</think><answer>{"b": 2}</answer>', '{"b": 2}'),
     ('<|channel>thought\nCold.\n<channel|>{"b": 2}', '{"b": 2}'),

@@ -74,7 +74,6 @@ def test_refusal_is_final_and_says_what_to_do(status, error, hint):
         (402, None),
         (429, quota("GenerateRequestsPerDayPerProjectPerModel-FreeTier", "Please retry in 2s.")),
         (429, quota("GenerateRequestsPerMinutePerProjectPerModel-FreeTier", "limit: 0, model: x")),
-        (429, google("X", violations=[{"quotaId": "XPerMinute", "quotaValue": "0"}])),
         (429, google("RESOURCE_EXHAUSTED", "monthly spending cap")),
         (429, {"error": {"code": "insufficient_quota"}}),
         (429, google("RESOURCE_EXHAUSTED", "Your prepayment credits are depleted.")),

@@ -237,6 +237,12 @@ async def test_complete_reply_is_taken_however_its_stream_ends(bench, reply):
     assert len(bench.fake.requests) == 1
 
 
+@pytest.mark.parametrize("written", ['Sure:\n{"a": 1}', '```json\n{"a": 1}\n```\nDone.'])
+async def test_reply_among_words_is_taken_although_its_stream_never_ends(bench, written):
+    assert (await bench.complete(ChatReply(written, cut="never"))).text == '{"a": 1}'
+    assert len(bench.fake.requests) == 1
+
+
 async def test_event_stream_is_utf8_whatever_its_header_says(bench):
     event = {"choices": [{"delta": {"content": '"£5, don’t"'}, "finish_reason": "stop"}]}
     reply = ChatReply(

@@ -87,8 +87,8 @@ MOVED = [
 def test_page_that_only_says_that_it_has_moved_is_a_wall(text: str):
     page = read_html(f"<h1>{REPAIRS.title}</h1><p>{text}</p>".encode())
     assert wall_sign(REPAIRS, page, None) or not page.lead
-    page = read_html(f"<h1>{REPAIRS.title}</h1><p>{text}</p>{TEXT * 9}".encode())
-    assert not wall_sign(REPAIRS, page, None)
+    page = read_html(GUIDANCE.replace("<p>", f"<p>{text}</p><p>", 1).encode())
+    assert not wall_sign(REPAIRS, page, YESTERDAY)
 
 
 def test_page_that_speaks_of_moving_and_of_courts_has_not_moved():
