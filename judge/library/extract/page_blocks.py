@@ -57,11 +57,12 @@ _SCREEN_READER_CLASS = re.compile("sr-only|visually-?hidden|screen-reader-text")
 
 _HIDING_STYLE = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|clip\s*:\s*rect\s*\(\s*[01]\D"
-    r"|(?:left|top|right|bottom|text-indent)\s*:\s*-\d{3}|translate\w*\s*\(\s*-\d{4}"
-    r"|font-size\s*:\s*(?:0*\.?0+(?:[a-z%]|\s*(?:;|!|$))|(?:0?\.\d+|1)px)|font\s*:\s*0(?:px)?[/\s]"
+    r"|(?:left|top|text-indent)\s*:\s*-\d{3}|font\s*:\s*0(?:px)?[/\s]"
+    r"|(?:(?<!-)(?:right|bottom)\s*:|translate\w*\s*\()\s*-\d{4}"
+    r"|font-size\s*:\s*(?:0*\.?0+(?:[a-z%]|\s*(?:;|!|$))|(?:0?\.\d+|1)px)"
     r"|clip-path\s*:\s*(?:inset\s*\(\s*(?:[5-9]\d%|[^)]*\b100%)|(?:circle|ellipse)\s*\(\s*0(?![.\d])"
     r"|polygon\s*\([\s0,px%]*\))|(?:^|[;\s])width\s*:\s*[01](?:px)?\s*(?:;|!|$)"
-    r"|transform\s*:\s*scale\s*\(\s*0\s*[,)]|content-visibility\s*:\s*hidden",
+    r"|scale\s*\(\s*0\s*[,)]|content-visibility\s*:\s*hidden",
     re.IGNORECASE,
 )
 """Zero opacity or height does not count: scripts reveal such text on scrolling or unfolding (of 298

@@ -176,7 +176,8 @@ FOUND = {
     ),
     "text in colours that can be told apart is read": (
         f"<body><p style='color: #fff; background: navy; font-size: 0.9em; max-width: 1px;"
-        f"clip-path: inset(10% 20%); font: 10px/1 a; transform: translateY(-20px)'>{WANTED}</p>"
+        f"margin-right: -1000px; clip-path: inset(10% 20%); font: 10px/1 a;"
+        f"transform: translateY(-20px)'>{WANTED}</p>"
     ),
     "text filled with its background is read": (
         f"<body><p style='color: transparent; background-clip: text'>{WANTED}</p>"
