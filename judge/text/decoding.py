@@ -122,10 +122,8 @@ def html_as_utf8(body: bytes, charset: str = "") -> bytes:
     valid, or nearly every one, then the page's own declaration, then what the letters are likely to
     be. Unknown labels are ignored.
     """
-    if marked := marked_encoding(body):
-        return _recoded(body, marked).removeprefix(codecs.BOM_UTF8)
-    if stated := _known_encoding(charset):
-        return _recoded(body, stated)
+    if stated := marked_encoding(body) or _known_encoding(charset):
+        return _recoded(body, stated).removeprefix(codecs.BOM_UTF8)
     try:
         # Not "final": a page cut at the size limit may end inside a character.
         return body[: codecs.utf_8_decode(body, "strict", False)[1]]

@@ -6,7 +6,6 @@ A name of a class is listed if on 255 real pages the text under it was more ofte
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
@@ -33,22 +32,19 @@ HEADING_TAGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "summary"})
 
 _BOILERPLATE_TAGS = frozenset({"aside", "form", "header", "figure", "pre", "address"})
 
-_SUPPLEMENTARY_TAGS = frozenset({"table", "details"})
-
 _SKIPPED_ROLES = frozenset(
     "navigation contentinfo search dialog alertdialog menu menubar toolbar tooltip".split()
 )
-
-_BOILERPLATE_PARTS = ("cookie", "consent", "gdpr", "onetrust", "breadcrumb")
 
 _BOILERPLATE_WORDS = frozenset(
     "navbar navigation menu megamenu footer sidebar masthead toolbar tooltip dropdown modal popup "
     "share sharing social comment comments related recommended popular trending newsletter promo "
     "ad ads advert advertisement sponsor sponsored announcement subscribe signup login byline "
     "author caption credit credits tag tags meta metadata pagination pager survey feedback "
-    "disclaimer disclosure copyright licence license footnote footnotes notification".split()
+    "disclaimer disclosure copyright licence license footnote footnotes notification cookie "
+    "cookies cookiebanner consent gdpr onetrust breadcrumb breadcrumbs".split()
 )
-"""Parts and words of a class or id that mark text as rarely the page's own."""
+"""Words of a class or id that mark text as rarely the page's own."""
 
 _LEAD_WORDS = frozenset({"lead", "summary"})
 """Class words of the descriptive paragraph that guidance pages show under their title."""
@@ -87,23 +83,10 @@ _SHOWING_CLASS = re.compile(
 """A class that shows on some screens what another one hides on the rest."""
 
 
-class Boilerplate(IntEnum):
-    """How likely it is that an element's text is not the page's own."""
-
-    NONE = 0
-    SUPPLEMENTARY = 1
-    """The page's own text, but never its lead: a table, or details unfolded on demand."""
-    SOME = 2
-    """Quoted only if too little text is left without it."""
-
-
-def read_boilerplate(tag: str, attributes: Attributes) -> Boilerplate:
-    """How likely the element is boilerplate, judged by its tag, class and id."""
+def is_aside(tag: str, attributes: Attributes) -> bool:
+    """Whether the element's text is likely not the page's own, by its tag, class and id."""
     name = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".lower()
-    is_named = not _BOILERPLATE_WORDS.isdisjoint(_words(name))
-    if tag in _BOILERPLATE_TAGS or is_named or any(part in name for part in _BOILERPLATE_PARTS):
-        return Boilerplate.SOME
-    return Boilerplate.SUPPLEMENTARY if tag in _SUPPLEMENTARY_TAGS else Boilerplate.NONE
+    return tag in _BOILERPLATE_TAGS or not _BOILERPLATE_WORDS.isdisjoint(_words(name))
 
 
 def is_lead(attributes: Attributes) -> bool:
@@ -179,11 +162,6 @@ class PageBlock(NamedTuple):
     lines: str = ""
     """Of a `<pre>`: the text with its white space."""
 
-    @property
-    def link_share(self) -> float:
-        """The share of the characters that are link text, 0 to 1."""
-        return self.link_characters / len(self.text)
-
 
 @dataclass(frozen=True, slots=True)
 class PageBlocks:
@@ -217,7 +195,9 @@ def read_blocks(root: LexborNode | None, enough: int = ENOUGH_CHARACTERS) -> Pag
         if not stack or builder.paragraph_characters > enough:
             break
         node, element, is_linked = stack.pop()
-        builder.move_to(element)
+        if element != builder.element:
+            builder.end_block()
+            builder.element = element
         tag = node.tag or ""
         if (text := node.text_content) is not None:
             builder.add_text(text, is_linked=is_linked)
@@ -252,12 +232,6 @@ class _BlockBuilder:
     parts: list[str] = field(default_factory=list)
     link_characters: int = 0
     paragraph_characters: int = 0
-
-    def move_to(self, element: int) -> None:
-        """Continue in *element*, which ends the block of another one."""
-        if element != self.element:
-            self.end_block()
-            self.element = element
 
     def begin(self, tag: str) -> bool:
         """End the block where an element of *tag* begins, unless it is part of the line."""

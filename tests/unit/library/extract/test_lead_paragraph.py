@@ -76,7 +76,6 @@ def test_byline_is_recognised_by_words_or_markup(name):
         "<pre>{}</pre>",
         "<h2>{}</h2>",
         "<ul><li>{}</li></ul>",
-        "<details><p>{}</p></details>",
         "<form><p>{}</p></form>",
     ],
 )
