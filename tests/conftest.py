@@ -25,12 +25,20 @@ def pytest_runtest_setup() -> None:
 
 @pytest.hookimpl(trylast=True)  # Hypothesis marks its tests before
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes seconds comes first; neither that nor made-up examples are run with coverage."""
+    """What takes seconds comes first.
+
+    Neither that nor made-up examples nor the tests of documents are run with coverage: they would
+    take up to three times as long, and reach no line that others do not.
+    """
     long = [item for item in items if any(map(item.get_closest_marker, LONG))]
-    made_up = [item for item in items if item.get_closest_marker("hypothesis")]
+    others = [
+        item
+        for item in items
+        if item.get_closest_marker("hypothesis") or item.nodeid.startswith("tests/docs/")
+    ]
     files = {item.path for item in long}
     items.sort(key=lambda item: item.path not in files)
-    for item in [*long, *made_up]:
+    for item in [*long, *others]:
         item.add_marker(pytest.mark.no_cover)
 
 

@@ -376,6 +376,7 @@ async def test_invalid_document_is_explained(shelf):
             assert (reply.status_code, told in reply.text) == (400, True)
 
 
+@pytest.mark.slow
 async def test_document_may_have_ten_mebibytes_at_most(shelf):
     async with shelf(()) as at:
         files = {"file": ("x.txt", b"oven " + b"\n" * (MAX_BYTES - 5))}
