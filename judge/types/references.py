@@ -22,7 +22,7 @@ class RetrievalSettings:
 
     ttl_hours: float = 24
     references: int = 8
-    passages: int = 4
+    passages: int = 3
     passages_per_scope: int = 2
     max_words: int = 80
     fetch_timeout_s: float = 5.0

@@ -311,16 +311,44 @@ def offer_pages(
 
 
 def reference_text(lead: str, candidate: Candidate, passages: int, max_words: int) -> str:
-    """*lead* and the best *passages* of the candidate, in the page's order, joined by ` … `."""
-    texts = [cut_text(text, max_words) for _, text in candidate.page.passages]
-    new = [
-        number
-        for number in candidate.passages
-        if texts[number].removesuffix("...") not in lead
-        and not (lead and lead.removesuffix("...") in candidate.page.passages[number][1])
+    """*lead* and the best *passages* of the candidate, in the page's order, joined by ` … `.
+
+    With more than one, each is filled up to *max_words* with what follows and precedes it under the
+    same heading, since what answers a question often stands beside the words that found it.
+    """
+    told = [text for _, text in candidate.page.passages]
+    is_lead = [
+        cut_text(text, max_words).removesuffix("...") in lead
+        or bool(lead and lead.removesuffix("...") in text)
+        for text in told
     ]
-    best = sorted(new[:passages])
-    return SEPARATOR.join(filter(None, [lead, *(texts[number] for number in best)]))
+    taken: set[int] = set()
+    windows: list[range] = []
+    for number in candidate.passages:
+        if len(windows) < passages and number not in taken and not is_lead[number]:
+            window = _window(candidate, number, taken, max_words) if passages > 1 else [number]
+            windows.append(range(min(window), max(window) + 1))
+            taken.update(window)
+    windows.sort(key=lambda window: window.start)
+    texts = (" ".join(told[at] for at in window if not is_lead[at]) for window in windows)
+    return SEPARATOR.join(filter(None, [lead, *(cut_text(text, max_words) for text in texts)]))
+
+
+def _window(candidate: Candidate, number: int, taken: set[int], max_words: int) -> Sequence[int]:
+    """*number* and its free neighbours under the same heading, as many as *max_words* allow."""
+    passages = candidate.page.passages
+    window = [number]
+    words = len(passages[number][1].split())
+    for step in (1, -1):
+        at = number + step
+        while 0 <= at < len(passages) and at not in taken:
+            heading, text = passages[at]
+            words += len(text.split())
+            if heading != passages[number][0] or words > max_words:
+                break
+            window.append(at)
+            at += step
+    return window
 
 
 def _usable_pages(indexed: IndexedPages, domain: str, nations: frozenset[str]) -> list[int]:

@@ -231,6 +231,12 @@ async def test_text_is_the_lead_and_the_best_passages_in_the_order_of_the_page()
         assert offered.snippet.text == " … ".join([REPAIRS[0], *best])
 
 
+async def test_passage_is_filled_up_with_what_stands_beside_it():
+    world = await World().read()
+    [offered] = world.offer(await world.choose(BOILER), BOILER)
+    assert offered.snippet.text == f"{REPAIRS[0]} … {REPAIRS[1]} {REPAIRS[2]}"
+
+
 async def test_changed_page_is_offered_with_a_passage_of_its_new_text():
     world = await World().read()
     chosen = await world.choose(BOILER)
