@@ -6,8 +6,7 @@ from pathlib import Path
 import httpx
 
 from judge.adapters.embedders.services import (
-    PASSAGES_TIMEOUT_S,
-    RestingEmbedder,
+    COHERE_URL,
     cohere_embedder,
     gemini_embedder,
     openai_embedder,
@@ -21,7 +20,7 @@ from judge.errors import ConfigurationError, MissingKey
 from judge.judging.model_caller import ModelCaller
 from judge.judging.support_by_model import SupportByEntailment, SupportByModel, SupportRater
 from judge.judging.verdicts.reply_schema import exact_reply_schema, reply_schema
-from judge.ports import Clock, Embedder, Journal, LanguageModel
+from judge.ports import Embedder, Journal, LanguageModel
 from judge.settings import EXTRACTIVE, OPENAI, Settings
 
 NO_EMBEDDER = "none"
@@ -56,7 +55,7 @@ def open_model(
         )
     return RemoteModel(
         GeminiService(
-            gemini, journal, model=name, reply_schema=reply_schema, thinking=settings.thinking
+            gemini, journal, name=name, reply_schema=reply_schema, thinking=settings.thinking
         ),
         journal,
     )
@@ -98,7 +97,7 @@ def open_support(settings: Settings, caller: ModelCaller) -> SupportRater | None
 
 
 def open_embedder(
-    settings: Settings, clock: Clock, gemini: GeminiClient | None, stack: AsyncExitStack
+    settings: Settings, gemini: GeminiClient | None, stack: AsyncExitStack
 ) -> Embedder | None:
     """The embedder that JUDGE_EMBEDDER names; with Qdrant it defaults to one whose key is set.
 
@@ -118,7 +117,7 @@ def open_embedder(
         return static_model.StaticEmbedder(Path(model))
     if name == "openai" and model:
         server = _open_openai("JUDGE_EMBEDDER", model, settings, stack)
-        return RestingEmbedder(openai_embedder(server[0], server[1], model, server[2]), clock)
+        return openai_embedder(server[0], server[1], model, server[2])
     if name not in keys:
         raise ConfigurationError(
             f"JUDGE_EMBEDDER is {chosen[:40]!r}. Valid are {', '.join(keys)}, openai:NAME, "
@@ -131,13 +130,7 @@ def open_embedder(
             f"set JUDGE_EMBEDDER={NO_EMBEDDER} to search the text alone."
         )
     if name == "gemini":
-        return RestingEmbedder(gemini_embedder(gemini or open_gemini(settings, stack)), clock)
-    try:
-        client = httpx.AsyncClient(timeout=PASSAGES_TIMEOUT_S)
-    except (OSError, ImportError, httpx.InvalidURL) as error:  # httpx may lack SOCKS
-        raise ConfigurationError(
-            f"The embedder cannot be asked ({type(error).__name__}). Correct SSL_CERT_FILE and the "
-            "proxy variables where they are set."
-        ) from None
+        return gemini_embedder(gemini or open_gemini(settings, stack))
+    client = open_client(COHERE_URL, "JUDGE_EMBEDDER")
     stack.push_async_callback(client.aclose)
-    return RestingEmbedder(cohere_embedder(client, key.get_secret_value()), clock)
+    return cohere_embedder(client, key.get_secret_value())

@@ -5,6 +5,7 @@ EmbedderUnavailable, without the service's own message, which may repeat the tex
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,11 +15,10 @@ from typing import Any, Literal
 import httpx
 from pydantic import TypeAdapter
 
-from judge.adapters.models.failure import ModelFailure, failure_of_status
+from judge.adapters.models.failure import ModelFailure, failure_of
 from judge.adapters.models.gemini import GeminiClient
 from judge.adapters.models.openai import bearer, endpoint
 from judge.errors import EmbedderUnavailable
-from judge.ports import Clock, Embedder
 
 ATTEMPTS = {"passages": 3, "query": 2}
 """Fewer for a query: somebody is waiting."""
@@ -59,16 +59,19 @@ Ask = Callable[[Sequence[str], Purpose], Awaitable[BatchOutcome]]
 """Asks a service once; whatever it raises counts as a failure."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class BatchEmbedder:
-    """See `Embedder`: asks a service for vectors, at most `max_texts` at a time."""
+    """See `Embedder`: asks a service, and rests after a query that failed, since searches wait."""
 
     name: str
     min_similarity: float
     service: str
     max_texts: int
+    """Of one request."""
     ask: Ask
     sleep: Sleep
+    clock: Callable[[], float] = time.monotonic
+    _failure: tuple[str, float] = ("", 0.0)
 
     async def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
         """See `Embedder.embed_passages`."""
@@ -85,7 +88,14 @@ class BatchEmbedder:
 
     async def embed_query(self, text: str) -> list[float]:
         """See `Embedder.embed_query`."""
-        return (await self._batch([text], "query"))[0]
+        reason, until = self._failure
+        if reason and self.clock() < until:
+            raise EmbedderUnavailable(reason)
+        try:
+            return (await self._batch([text], "query"))[0]
+        except EmbedderUnavailable as error:
+            self._failure = (str(error), self.clock() + FAILURE_TTL_S)
+            raise
 
     async def _batch(
         self, texts: Sequence[str], purpose: Purpose, *, has_one_try: bool = False
@@ -123,28 +133,6 @@ class BatchEmbedder:
         if len(vectors) != len(texts) or not all(vectors):
             return ModelFailure(f"{len(vectors)} vectors for {len(texts)} texts", may_retry=False)
         return vectors
-
-
-class RestingEmbedder:
-    """An Embedder over *embedder* that rests after a failure, so that searches wait only once."""
-
-    def __init__(self, embedder: Embedder, clock: Clock) -> None:
-        self.name, self.min_similarity = embedder.name, embedder.min_similarity
-        self.embed_passages = embedder.embed_passages
-        self._embedder = embedder
-        self._clock = clock
-        self._failure: tuple[str, float] = ("", 0.0)
-
-    async def embed_query(self, text: str) -> list[float]:
-        """See `Embedder.embed_query`."""
-        reason, until = self._failure
-        if reason and self._clock.monotonic() < until:
-            raise EmbedderUnavailable(reason)
-        try:
-            return await self._embedder.embed_query(text)
-        except EmbedderUnavailable as error:
-            self._failure = (str(error), self._clock.monotonic() + FAILURE_TTL_S)
-            raise
 
 
 def cohere_embedder(
@@ -230,4 +218,4 @@ async def _ask_gemini(client: GeminiClient, texts: Sequence[str], purpose: Purpo
 
 
 def _failure(status: int, headers: Any) -> ModelFailure:
-    return failure_of_status(status, "", headers.get("Retry-After") or "")
+    return failure_of(status, None, headers.get("Retry-After") or "", lambda *_: "")

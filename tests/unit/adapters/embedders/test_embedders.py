@@ -9,14 +9,14 @@ from judge.adapters.embedders.services import (
     BACKOFF_S,
     FAILURE_TTL_S,
     MAX_WAIT_S,
-    RestingEmbedder,
+    BatchEmbedder,
     cohere_embedder,
     gemini_embedder,
 )
+from judge.adapters.models.failure import ModelFailure
 from judge.adapters.models.gemini import GeminiClient
 from judge.errors import EmbedderUnavailable
 from tests.fakes.clock import FakeClock
-from tests.fakes.embedder import FakeEmbedder
 
 
 class Sleeps(list):
@@ -167,15 +167,15 @@ async def test_gemini_that_cannot_be_started_is_unavailable(monkeypatch, tmp_pat
 
 
 async def test_failed_service_is_not_called_for_a_while():
-    embedder, clock = FakeEmbedder(), FakeClock()
-    vectors = RestingEmbedder(embedder, clock)
-    embedder.is_down = True
-    with pytest.raises(EmbedderUnavailable, match="it is down"):
-        await vectors.embed_query("boat")
-    embedder.is_down = False
+    answers, clock = [ModelFailure("it is down", may_retry=False), [[1.0]]], FakeClock()
 
-    with pytest.raises(EmbedderUnavailable, match="it is down"):
-        await vectors.embed_query("boat")
+    async def ask(texts, purpose):
+        return answers.pop(0)
+
+    embedder = BatchEmbedder("m", 0.5, "A service", 8, ask, Sleeps(), clock.monotonic)
+    for _ in range(2):
+        with pytest.raises(EmbedderUnavailable, match="it is down"):
+            await embedder.embed_query("boat")
     clock.advance(FAILURE_TTL_S)
 
-    assert await vectors.embed_query("boat") == [1.0, 0.0, 0.0, 0.0]
+    assert await embedder.embed_query("boat") == [1.0]
