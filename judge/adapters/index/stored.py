@@ -70,10 +70,7 @@ def query_weights(
 async def query_vector(
     embedder: Embedder | None, query: SearchQuery, kept: Collection[str]
 ) -> tuple[list[float] | None, tuple[str, ...]]:
-    """The vector of *query*, or None and the warning that only the words are searched.
-
-    *kept* names the embedders whose vectors the index has.
-    """
+    """The vector of *query*, or None and a warning; *kept* names embedders with vectors."""
     if embedder is None:
         reasons = [UNUSED_VECTORS.format(name=name) for name in sorted(kept)]
     elif embedder.name not in kept:
@@ -103,10 +100,7 @@ def around(passage_id: str, found: Iterable[Passage]) -> tuple[Passage, ...]:
 
 
 def fused(text: Sequence[Hit], near: Sequence[Passage]) -> tuple[Hit, ...]:
-    """The best of both rankings by reciprocal rank fusion, then the rest of *text*.
-
-    On ties the hits of *text* come first.
-    """
+    """The best of both by reciprocal rank fusion, on ties *text* first, then the rest of *text*."""
     ranked = [hit.passage for hit in text]
     passages = {passage.id: passage for passage in (*ranked, *near)}
     scores: dict[str, float] = {}

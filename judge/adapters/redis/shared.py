@@ -53,9 +53,6 @@ CONNECT_TIMEOUT_S = 1.0
 SENTINEL_TIMEOUT_S = 0.1
 """For one sentinel, so that the next can still be asked within the time-out of a call."""
 
-SENTINEL_PORT = 26379
-REDIS_PORT = 6379
-
 MAX_CONCURRENT_CALLS = 16
 """Concurrent calls of one process; no time-out runs while others wait for their turn."""
 
@@ -98,7 +95,7 @@ def connect(url: str) -> RedisClient:
 
 def _client(address: RedisAddress, options: dict[str, Any]) -> RedisClient:
     if address.layout == "cluster":
-        hosts, shared = _hosts(address, REDIS_PORT)
+        hosts, shared = _hosts(address, 6379)
         nodes = [ClusterNode(host, port) for host, port in hosts]
         # By default every fifth MOVED reply closes all connections, those in use too, whose
         # commands are then sent again.
@@ -117,7 +114,7 @@ def _client(address: RedisAddress, options: dict[str, Any]) -> RedisClient:
 
 
 def _master(address: RedisAddress, options: dict[str, Any]) -> Redis:
-    hosts, shared = _hosts(address, SENTINEL_PORT)
+    hosts, shared = _hosts(address, 26379)
     sentinels = _Sentinels(
         hosts,
         sentinel_kwargs={
