@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Literal, Protocol
 
 from judge.errors import UnreadableDocument
-from judge.types.references import CitablePassages, Media, Page
+from judge.types.references import Media, Page
 from judge.types.replies import ModelReply, Prompt
 from judge.types.search import (
     CollectionStats,
@@ -134,13 +134,6 @@ class SearchIndex(Protocol):
         self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
     ) -> SearchResults:
         """The relevant passages from *offset* on, best first; raises IndexUnavailable."""
-
-
-class PassageFinder(Protocol):
-    """Finds passages for a dispute among the indexed documents."""
-
-    async def find(self, dispute: str, scope: str, limit: int) -> CitablePassages:
-        """At most *limit* passages in *scope*; raises BadScope and IndexUnavailable."""
 
 
 class Catalogue(Protocol):

@@ -4,7 +4,7 @@ import asyncio
 import re
 import warnings
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -49,26 +49,21 @@ async def open_search(
     gemini: "GeminiClient | None" = None,
     clock: Clock | None = None,
 ) -> AsyncIterator[Corpus]:
-    """Open the document index; raises MissingKey and ConfigurationError.
-
-    A Gemini embedder uses *gemini*, or else a client of its own.
-    """
+    """Open the document index, with *gemini* for its embedder; raises ConfigurationError."""
     clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
         embedder = None
         if settings.embedder or settings.qdrant_url:
             from judge.bootstrap.models import open_embedder  # noqa: PLC0415 - most need none
 
-            embedder = open_embedder(settings, clock, gemini, stack)
+            embedder = open_embedder(settings, gemini, stack)
         if settings.qdrant_url is not None:
-            key = settings.qdrant_api_key
-            qdrant = open_qdrant(
-                settings.qdrant_url, key.get_secret_value() if key else None, embedder
-            )
-            engine = await stack.enter_async_context(qdrant)
+            key = settings.qdrant_api_key and settings.qdrant_api_key.get_secret_value()
+            opening = open_qdrant(settings.qdrant_url, key, embedder)
+            engine = await stack.enter_async_context(opening)
         elif settings.database_url is not None:
-            url = settings.database_url.get_secret_value()
-            engine = await stack.enter_async_context(open_postgres(url, embedder))
+            opening = open_postgres(settings.database_url.get_secret_value(), embedder)
+            engine = await stack.enter_async_context(opening)
         else:
             data_dir = Path(settings.data_dir)
             index, store = TantivyIndex(data_dir), TantivyStore(data_dir, clock)
@@ -103,11 +98,9 @@ async def open_pages(settings: Settings, journal: Journal) -> AsyncIterator["Htt
         # On a thread: compiling the file takes 0.2 s, during which a server answers nobody.
         sources = await asyncio.to_thread(open_sources, settings, journal)
         contact = sources.current().catalog.retrieval.contact
-    fetcher = open_fetcher(contact=lambda: contact, trusted_hosts=frozenset(settings.trusted_hosts))
-    try:
+    trusted = frozenset(settings.trusted_hosts)
+    async with aclosing(open_fetcher(contact=lambda: contact, trusted_hosts=trusted)) as fetcher:
         yield fetcher
-    finally:
-        await fetcher.aclose()
 
 
 @contextmanager
@@ -162,12 +155,9 @@ async def open_postgres(url: str, embedder: Embedder | None) -> AsyncIterator[Se
     with needing("JUDGE_DATABASE_URL", "postgres", "psycopg[binary] psycopg-pool"):
         from judge.adapters.index.postgres.database import open_database  # noqa: PLC0415 - an extra
         from judge.adapters.index.postgres.index import PostgresIndex  # noqa: PLC0415 - an extra
-    database = open_database(url)
-    try:
+    async with aclosing(open_database(url)) as database:
         index = PostgresIndex(database, embedder)
         yield SearchEngine(index, index, index)
-    finally:
-        await database.aclose()
 
 
 def open_vectors(

@@ -34,7 +34,7 @@ from judge.judging.results import Knowledge
 from judge.library.extract.document_reader import DocumentMetadata
 from judge.library.pages.retriever import SnippetRetriever
 from judge.library.search.service import CitablePassageFinder
-from judge.ports import Clock, LanguageModel, PageFetcher, PassageFinder
+from judge.ports import Clock, LanguageModel, PageFetcher
 from judge.problems import as_body, problem_of
 from judge.settings import Settings
 from judge.types.references import Media, Page
@@ -233,7 +233,9 @@ async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
 
 
 @asynccontextmanager
-async def _open_documents(stored: StoredCase, clock: Clock) -> AsyncIterator[PassageFinder | None]:
+async def _open_documents(
+    stored: StoredCase, clock: Clock
+) -> AsyncIterator[CitablePassageFinder | None]:
     """Index the documents of *stored* for the duration of the block; None without any.
 
     They are dated by *clock*, so that every replay gives the same bytes. Raises

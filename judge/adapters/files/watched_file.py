@@ -78,14 +78,11 @@ def _included_paths(path: Path, includes: Iterable[Include]) -> tuple[Path, ...]
     return tuple(paths)
 
 
-NAME = "sources-last-good.json"
-
-
 class LastGood:
     """Stores the texts of a file and those it includes in *folder*."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / NAME
+        self._path = folder / "sources-last-good.json"
 
     def store(self, files: Sequence[TextFile]) -> None:
         """Replace the stored version, atomically; raises OSError."""
