@@ -247,13 +247,10 @@ class Entailment(Protocol):
 class Embedder(Protocol):
     """Turns texts into vectors; the more similar their meaning, the nearer the vectors."""
 
-    @property
-    def name(self) -> str:
-        """The model and its number of dimensions; vectors of another name are not comparable."""
-
-    @property
-    def min_similarity(self) -> float:
-        """The cosine similarity below which a passage is not about the question."""
+    name: str
+    """The model and its number of dimensions; vectors of another name are not comparable."""
+    min_similarity: float
+    """The cosine similarity below which a passage is not about the question."""
 
     async def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector for each text, in order; raises EmbedderUnavailable."""

@@ -59,20 +59,14 @@ def _included_paths(path: Path, includes: Iterable[Include]) -> tuple[Path, ...]
     for pattern, line in includes:
         # As in a shell: editors and file managers leave hidden files beside edited ones.
         may_be_hidden = pattern.rpartition("/")[2].startswith(".")
-        try:
-            files = [file for file in path.parent.glob(pattern) if file.is_file()]
-        except (ValueError, IndexError, NotImplementedError, OSError):
-            raise ConfigurationError(
-                f"{path}, line {line}: include: {pattern!r} is no path of files; write one such as "
-                '"domains/*.toml".'
-            ) from None
-        matching = sorted(f for f in files if may_be_hidden or not f.name.startswith("."))
-        others = [p for p in matching if p != path]
+        files: list[Path] = []
+        with suppress(ValueError, IndexError, NotImplementedError, OSError):
+            files = sorted(file for file in path.parent.glob(pattern) if file.is_file())
+        others = [f for f in files if f != path and (may_be_hidden or not f.name.startswith("."))]
         if not others:
-            matched = "this file alone" if matching else f"no file in {path.parent}"
             raise ConfigurationError(
-                f"{path}, line {line}: include: {pattern!r} matches {matched}; "
-                "correct it or take it out."
+                f"{path}, line {line}: include: {pattern!r} matches no other file in "
+                f'{path.parent}; correct it, as in "domains/*.toml", or take it out.'
             )
         paths.update(dict.fromkeys(others))
     return tuple(paths)

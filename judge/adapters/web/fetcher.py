@@ -29,8 +29,6 @@ MAX_REDIRECTS = 3
 MAX_CONNECTIONS = 64
 MAX_HEADER_CHARS = 512
 
-_GONE = frozenset({httpx.codes.NOT_FOUND, httpx.codes.GONE})
-
 _HTML = "text/html, application/xhtml+xml;q=0.9"
 _MEDIA: Mapping[Media, tuple[str, str, str]] = {
     "html": ("HTML", f"{_HTML}, text/plain;q=0.1", "text/html application/xhtml+xml"),
@@ -206,13 +204,9 @@ async def _read_page(url: str, response: httpx.Response, media: Media) -> Page:
 
 def _bad_status(response: httpx.Response) -> FetchError:
     status = response.status_code
-    advice = (
-        "look where the page has moved to and correct the source's url."
-        if status in _GONE
-        else "ask the site whether it lets programs in, or choose another page."
-    )
     return FetchError(
         "status",
-        f"{response.url.host} answered with status {status}. If it stays so, {advice}",
+        f"{response.url.host} answered with status {status}. If it stays so, look where the page "
+        "has moved to, ask whether the site lets programs in, or choose another page.",
         status,
     )
