@@ -18,7 +18,7 @@ from judge.adapters.memory import SystemClock
 from judge.errors import ConfigurationError, InvalidAddress
 from judge.library.indexing.indexer import DocumentIndexer
 from judge.library.search.service import DocumentSearch
-from judge.ports import Clock, Embedder, Journal, SearchEngine, VectorStorage
+from judge.ports import Clock, Embedder, Journal, SearchEngine
 from judge.settings import Settings
 from judge.types.search import Viewer
 
@@ -33,8 +33,6 @@ class Corpus:
 
     search: DocumentSearch
     indexer: DocumentIndexer
-    vectors: VectorStorage | None = None
-    """Vectors beside the embedded index; None without an embedder, or on Qdrant."""
     embedder: Embedder | None = None
 
     def seen_by(self, viewer: Viewer) -> "Corpus":
@@ -82,7 +80,6 @@ async def open_search(
                 clock=clock,
                 vectors=engine.vectors,
             ),
-            vectors=engine.vectors,
             embedder=embedder,
         )
 

@@ -196,7 +196,7 @@ async def _post(client: httpx.AsyncClient, address: str, key: str, body: dict[st
     response = await client.post(address, json=body, headers=bearer(key))
     if response.is_success:
         return response.json()
-    return _failure(response.status_code, response.headers)
+    return failure_of(response.status_code, None, response.headers.get("Retry-After"))
 
 
 async def _ask_gemini(client: GeminiClient, texts: Sequence[str], purpose: Purpose) -> BatchOutcome:
@@ -213,9 +213,6 @@ async def _ask_gemini(client: GeminiClient, texts: Sequence[str], purpose: Purpo
             model=GEMINI_MODEL, contents=contents, config=config
         )
     except errors.APIError as error:
-        return _failure(error.code, getattr(error.response, "headers", {}))
+        headers = getattr(error.response, "headers", {})
+        return failure_of(error.code, None, headers.get("Retry-After"))
     return [list(embedding.values or ()) for embedding in reply.embeddings or ()]
-
-
-def _failure(status: int, headers: Any) -> ModelFailure:
-    return failure_of(status, None, headers.get("Retry-After") or "", lambda *_: "")

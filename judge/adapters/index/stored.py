@@ -18,9 +18,6 @@ RECORD: TypeAdapter[IndexedDocument] = TypeAdapter(IndexedDocument)
 WORDS_ONLY = "Only the words were searched, not their meaning: {reason}"
 """The warning of a search without vectors."""
 
-UNUSED_VECTORS = "the index has vectors of {name}, and JUDGE_EMBEDDER names no embedder."
-"""The reason for it where the embedder, or its key, is gone."""
-
 TOP_HITS = 100
 """How many hits of each ranking are fused by rank, at least; further hits of the words come after
 them."""
@@ -71,8 +68,9 @@ async def query_vector(
     embedder: Embedder | None, query: SearchQuery, kept: Collection[str]
 ) -> tuple[list[float] | None, tuple[str, ...]]:
     """The vector of *query*, or None and a warning; *kept* names embedders with vectors."""
-    if embedder is None:
-        reasons = [UNUSED_VECTORS.format(name=name) for name in sorted(kept)]
+    if embedder is None:  # or its key is gone
+        told = "the index has vectors of {}, and JUDGE_EMBEDDER names no embedder."
+        reasons = [told.format(name) for name in sorted(kept)]
     elif embedder.name not in kept:
         reasons = [f"the documents were indexed without vectors of {embedder.name}."]
     else:

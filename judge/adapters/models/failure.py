@@ -57,7 +57,10 @@ class ModelFailure:
 
 
 def failure_of(
-    status: int, error: object, retry_after: str, hint_of: Callable[[int, str], str]
+    status: int,
+    error: object,
+    retry_after: str | None,
+    hint_of: Callable[[int, str], str] = lambda _status, _error: "",
 ) -> ModelFailure:
     """The failure for an HTTP *status* other than 200; *error* is the JSON of its body.
 
@@ -76,7 +79,7 @@ def failure_of(
     is_transient = status in {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS}
     if not is_transient and status < 500:
         return ModelFailure("refused", status, may_retry=False, hint=hint_of(status, text))
-    waits = map(_seconds, [retry_after, *re.findall(r'"retryDelay": "([^"]*)"', text)])
+    waits = map(_seconds, [retry_after or "", *re.findall(r'"retryDelay": "([^"]*)"', text)])
     wait_s = next((seconds for seconds in waits if seconds is not None), None)
     return ModelFailure("status", status, retry_after_s=wait_s)
 

@@ -168,7 +168,12 @@ class GeminiService:
             system_instruction=prompt.instructions,
             max_output_tokens=max_tokens,
             response_mime_type="application/json",
-            response_json_schema=_in_order(prompt.schema or self.reply_schema(prompt)),
+            response_json_schema=in_each_object(  # the service keeps to the order
+                prompt.schema or self.reply_schema(prompt),
+                lambda one: (
+                    {"propertyOrdering": [*one["properties"]]} if "properties" in one else {}
+                ),
+            ),
             thinking_config=types.ThinkingConfig(**thinking) if thinking else None,
             store=False,  # else Google keeps every dispute for up to 55 days
         )
@@ -191,8 +196,7 @@ def _failure(error: Exception) -> ModelFailure:
 
     if isinstance(error, APIError):
         headers: Mapping[str, str] = getattr(error.response, "headers", None) or {}
-        retry_after = headers.get("Retry-After", "")
-        return failure_of(error.code, error.details, retry_after, google_hint)
+        return failure_of(error.code, error.details, headers.get("Retry-After"), google_hint)
     if isinstance(error, ValueError):  # not JSON, or not a response
         return ModelFailure("not-json")
     return ModelFailure(f"transport:{type(error).__name__}")
@@ -240,14 +244,6 @@ def thinking_config(model: str, thinking: Thinking) -> dict[str, Any]:
     if thinking in {"off", "minimal"}:
         return {"thinking_level": "minimal" if knows_minimal else "low"}
     return {"thinking_level": thinking}
-
-
-def _in_order(schema: Any) -> Any:
-    """*schema* with the order of the members of each object, to which the service keeps."""
-    return in_each_object(
-        schema,
-        lambda one: {"propertyOrdering": [*one["properties"]]} if "properties" in one else {},
-    )
 
 
 def _name(value: Any) -> str:

@@ -258,7 +258,7 @@ def _refused(response: httpx.Response, body: str) -> tuple[ChatDraft | ModelFail
     inner = error.get("error") if isinstance(error, dict) else None
     if isinstance(inner, dict) and inner.get("code") == "content_filter":
         return ChatDraft(blocked="CONTENT_FILTER"), ""
-    retry_after = response.headers.get("Retry-After", "")
+    retry_after = response.headers.get("Retry-After")
     return failure_of(response.status_code, error, retry_after, _hint), body
 
 
@@ -266,7 +266,7 @@ def _event_failure(error: object) -> ModelFailure:
     """The failure for an *error* in the middle of a stream; without a status it may be retried."""
     code = error.get("code") if isinstance(error, Mapping) else None
     if isinstance(code, int) and 400 <= code < 600:
-        return failure_of(code, {"error": error}, "", _hint)
+        return failure_of(code, {"error": error}, None, _hint)
     return ModelFailure("error-event", hint=f"the server failed: see its log, and {CHECK_SETTINGS}")
 
 

@@ -151,10 +151,8 @@ def _text(value: bytes | str | None) -> str | None:
 class RedisRateLimiter:
     """A RateLimiter over all processes, and *local* while Redis is down.
 
-    A caller's window begins with its first request and not with the clock's minute, so that a
-    caller never waits for longer than one window. *local* counts every request too, so that an
-    outage in the middle of a window gives nobody a new one. During an outage each process has a
-    limit of its own.
+    A window begins with a caller's first request and not with the clock's minute. *local* counts
+    every request too, so that an outage in the middle of a window gives nobody a new one.
     """
 
     def __init__(self, redis: SharedRedis, limit: RateLimit, local: RateLimiter) -> None:

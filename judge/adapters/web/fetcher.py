@@ -146,11 +146,9 @@ def open_fetcher(
     ssl_context: ssl.SSLContext | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> HttpxFetcher:
-    """A fetcher with its own connections; close it with `aclose`.
+    """A fetcher with its own connections; *contact* is called at each fetch, as it may change.
 
-    *contact* is called at each fetch, as the sources file may change. *trusted_hosts* are
-    `host:port`s that may be fetched from although their address is private. The other parameters
-    are for tests, and for networks with their own certificate authority.
+    *trusted_hosts* are `host:port`s that may be fetched from although their address is private.
     """
     transport = transport or httpx.AsyncHTTPTransport(
         verify=ssl_context or httpx.create_ssl_context(trust_env=False),

@@ -14,7 +14,7 @@ from typing import Literal, TypeVar
 
 from tantivy import Query
 
-from judge.adapters.index.stored import UNUSED_VECTORS, WORDS_ONLY, around, neighbours
+from judge.adapters.index.stored import around, neighbours, query_vector
 from judge.adapters.index.tantivy.schema import VERSION, LabelKind
 from judge.adapters.index.tantivy.snapshot import Snapshot
 from judge.errors import IndexUnavailable
@@ -55,13 +55,13 @@ class TantivyIndex:
         """See `SearchIndex.search`; vectors that were made and are not used are a warning."""
         if query.is_empty:
             return SearchResults()
-        names = [file.stem for file in (self._data_dir / VECTORS).glob("*.v*")][:1]
-        reasons = [UNUSED_VECTORS.format(name=name) for name in names]
+        kept = [file.stem for file in (self._data_dir / VECTORS).glob("*.v*")][:1]
+        _, warnings = await query_vector(None, query, kept)
         results = await self._read(
             lambda snapshot: snapshot.run(snapshot.plan(query, scope), limit, offset),
             SearchResults(),
         )
-        return replace(results, warnings=tuple(WORDS_ONLY.format(reason=r) for r in reasons))
+        return replace(results, warnings=warnings)
 
     async def around(
         self, passage_id: str, *, before: int = 0, after: int = 0
