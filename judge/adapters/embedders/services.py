@@ -33,10 +33,6 @@ QUERY_TIMEOUT_S: it is searched by its words alone."""
 PASSAGES_TIMEOUT_S = 30.0
 QUERY_TIMEOUT_S = 3.0
 
-FIRST_BATCH_TEXTS = 8
-"""A batch that is answered doubles the next one, up to what the service takes; one that is not
-answered in time is halved. A server without a GPU embeds a few texts a second."""
-
 FAILURE_TTL_S = 10.0
 """How long a service that failed is not asked."""
 
@@ -49,7 +45,6 @@ GEMINI_DIMENSIONS = 768
 """Of 3072: Google's own benchmark loses one point in a hundred, and the index is a quarter."""
 
 Purpose = Literal["passages", "query"]
-Sleep = Callable[[float], Awaitable[None]]
 
 BatchOutcome = list[list[float]] | ModelFailure
 TIMED_OUT = ModelFailure("no answer in time")
@@ -69,14 +64,18 @@ class BatchEmbedder:
     max_texts: int
     """Of one request."""
     ask: Ask
-    sleep: Sleep
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     clock: Callable[[], float] = time.monotonic
     _failure: tuple[str, float] = ("", 0.0)
 
     async def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
-        """See `Embedder.embed_passages`."""
+        """See `Embedder.embed_passages`.
+
+        A batch that is answered doubles the next one, up to `max_texts`; one that is not answered
+        in time is halved. A server without a GPU embeds a few texts a second.
+        """
         vectors: list[list[float]] = []
-        size = FIRST_BATCH_TEXTS
+        size = 8
         while len(vectors) < len(texts):
             batch = texts[len(vectors) : len(vectors) + size]
             try:
@@ -135,34 +134,27 @@ class BatchEmbedder:
         return vectors
 
 
-def cohere_embedder(
-    client: httpx.AsyncClient, api_key: str, *, sleep: Sleep = asyncio.sleep
-) -> BatchEmbedder:
+def cohere_embedder(client: httpx.AsyncClient, api_key: str) -> BatchEmbedder:
     """An Embedder by Cohere's v2 API over *client*, which the caller closes."""
     name = f"{COHERE_MODEL}-{COHERE_DIMENSIONS}"
-    return BatchEmbedder(name, 0.3, "Cohere", 96, partial(_ask_cohere, client, api_key), sleep)
+    return BatchEmbedder(name, 0.3, "Cohere", 96, partial(_ask_cohere, client, api_key))
 
 
-def gemini_embedder(client: GeminiClient, *, sleep: Sleep = asyncio.sleep) -> BatchEmbedder:
+def gemini_embedder(client: GeminiClient) -> BatchEmbedder:
     """An Embedder by Gemini over *client*, which the caller closes."""
     name = f"{GEMINI_MODEL}-{GEMINI_DIMENSIONS}"
-    return BatchEmbedder(name, 0.6, "Gemini", 100, partial(_ask_gemini, client), sleep)
+    return BatchEmbedder(name, 0.6, "Gemini", 100, partial(_ask_gemini, client))
 
 
 def openai_embedder(
-    client: httpx.AsyncClient,
-    base_url: str,
-    model: str,
-    api_key: str,
-    *,
-    sleep: Sleep = asyncio.sleep,
+    client: httpx.AsyncClient, base_url: str, model: str, api_key: str
 ) -> BatchEmbedder:
     """An Embedder by *model* at *base_url* over *client*, which the caller closes.
 
     Models differ; with most that Ollama serves, unrelated texts are below a similarity of 0.5.
     """
     ask = partial(_ask_openai, client, endpoint(base_url, "embeddings"), model, api_key)
-    return BatchEmbedder(f"openai-{model}", 0.5, "The server", 64, ask, sleep)
+    return BatchEmbedder(f"openai-{model}", 0.5, "The server", 64, ask)
 
 
 async def _ask_cohere(

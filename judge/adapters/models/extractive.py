@@ -27,8 +27,6 @@ Passages of the person's own documents are always quoted."""
 MAX_QUOTE_CHARS: Final = 360
 """Two quotes and the words around them fit the 960 characters of a summary."""
 
-MIN_WORDS: Final = 3
-"""Shorter sentences are labels, not worth quoting."""
 
 NO_MODEL: Final = "No verdict: no language model is configured or available"
 SUMMARY: Final = NO_MODEL + ", so this only quotes the references that fit best."
@@ -120,7 +118,8 @@ def _quotes(references: Sequence[Reference]) -> Iterator[Quote]:
     for reference in references:
         for number, sentence in enumerate(source_sentences(reference.text), start=1):
             quote = _quote(reference, number, sentence)
-            if len(words(quote.text)) >= MIN_WORDS and quote.text not in seen:
+            # Shorter sentences are labels.
+            if len(words(quote.text)) >= 3 and quote.text not in seen:
                 seen.add(quote.text)
                 yield quote
 

@@ -27,10 +27,6 @@ END_S: Final = 0.2
 """How long the end of a stream is awaited after a complete reply, so that the connection can be
 reused; some servers and proxies never end it."""
 
-
-MAX_REPLY_CHARS: Final = 12_000
-"""Far above a reply at its limits; what is longer repeats itself without end."""
-
 _RUNAWAY: Final = re.compile(r"(?:\s{400}|\d{100})\Z")
 """Seen of models whose grammar lets them: white space or digits until the output limit."""
 
@@ -82,7 +78,8 @@ class Draft:
         """Add *part*; returns whether the text grew. Raises ValueError for what is no part."""
         before = self.text
         self.read(part)
-        if len(self.text) > MAX_REPLY_CHARS or _RUNAWAY.search(self.text[-400:]):
+        # Far above a reply at its limits; what is longer repeats itself without end.
+        if len(self.text) > 12_000 or _RUNAWAY.search(self.text[-400:]):
             self.finish = "MAX_TOKENS"
         return self.text != before
 

@@ -24,9 +24,6 @@ WAIT_S = 5
 WRITE_S = 600
 """For one statement of a writer, such as the removal of a large collection."""
 
-MAX_CONNECTIONS = 8
-"""Of one process; PostgreSQL takes 100 in all unless it is told otherwise."""
-
 MIGRATIONS: tuple[LiteralString, ...] = (
     """
     CREATE SCHEMA judge;
@@ -127,7 +124,7 @@ def open_database(url: str) -> Database:
     pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
         url,
         min_size=0,
-        max_size=MAX_CONNECTIONS,
+        max_size=8,  # of one process; PostgreSQL takes 100 in all unless it is told otherwise
         open=False,
         timeout=WAIT_S,
         max_idle=60,
