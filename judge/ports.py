@@ -156,9 +156,6 @@ class Catalogue(Protocol):
     ) -> tuple[Passage, ...]:
         """A passage with its neighbours, in order; empty if no passage has that id."""
 
-    async def ping(self) -> None:
-        """Return when the index answers."""
-
 
 class IndexWriter(Protocol):
     """Changes an index, all or nothing until `commit`. Every method raises IndexUnavailable."""

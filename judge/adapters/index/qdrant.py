@@ -107,10 +107,6 @@ class QdrantIndex:
         records = await self._ask(lambda: self.client.retrieve(COLLECTION, ids), nothing)
         return around(passage_id, [_passage(record.payload) for record in records])
 
-    async def ping(self) -> None:
-        with translated_errors(self.address):
-            await self.client.collection_exists(COLLECTION)
-
     async def collections(self) -> tuple[CollectionStats, ...]:
         passages = await self._facet("spelling")
         documents = await self._facet("spelling", _has("first", "1"))

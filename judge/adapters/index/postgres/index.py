@@ -139,9 +139,6 @@ class PostgresIndex:
         found = await self._rows(statement, fold_name(passage_id), before, after)
         return tuple(PASSAGE.validate_python(passage) for (passage,) in found)
 
-    async def ping(self) -> None:
-        await self._rows("SELECT 1")
-
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[PostgresWriter]:
         async with self.database.connection(statement_s=WRITE_S) as connection:

@@ -74,9 +74,6 @@ class TantivyIndex:
 
         return await self._read(read, ())
 
-    async def ping(self) -> None:
-        self.snapshot()
-
     async def collections(self) -> tuple[CollectionStats, ...]:
 
         def read(snapshot: Snapshot) -> tuple[CollectionStats, ...]:
