@@ -128,15 +128,11 @@ async def open_qdrant(
             client = AsyncQdrantClient(
                 url=url, api_key=api_key, timeout=5, check_compatibility=False
             )
-    except ValueError:
+    except (ValueError, OSError, ImportError) as error:  # bad certificates; httpx without SOCKS
         # The client's message repeats the URL, which may hold a password.
         raise InvalidAddress(
-            "QDRANT_URL is no address. Write it as in http://127.0.0.1:6333."
-        ) from None
-    except (OSError, ImportError) as error:  # bad certificates; httpx without SOCKS
-        raise ConfigurationError(
-            f"No client for QDRANT_URL can be opened ({type(error).__name__}). Correct "
-            "SSL_CERT_FILE and the proxy variables where they are set."
+            f"No client for QDRANT_URL can be opened ({type(error).__name__}). Write it as in "
+            "http://127.0.0.1:6333; correct SSL_CERT_FILE and the proxy variables where set."
         ) from None
     address = re.sub("//[^/]*@", "//", url)  # no message may show a password
     try:

@@ -27,7 +27,6 @@ Passages of the person's own documents are always quoted."""
 MAX_QUOTE_CHARS: Final = 360
 """Two quotes and the words around them fit the 960 characters of a summary."""
 
-
 NO_MODEL: Final = "No verdict: no language model is configured or available"
 SUMMARY: Final = NO_MODEL + ", so this only quotes the references that fit best."
 NOTHING: Final = NO_MODEL + ", and there is no reference on this to quote."
