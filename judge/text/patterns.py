@@ -89,14 +89,17 @@ def _needed(items: Iterator[re.Match[str]], *, is_word: bool = False) -> tuple[_
     return (frozenset().union(*branches) if all(branches) else None), may_miss  # type: ignore[arg-type]
 
 
+@functools.lru_cache(maxsize=4096)
+def _needed_by(pattern: str) -> frozenset[str]:
+    """What one word at least of a text that matches begins with; nothing if it cannot be told."""
+    return _needed(_ITEM.finditer(pattern.lower()))[0] or frozenset()
+
+
 class PatternSet:
     """Numbered regular expressions that ignore case, compiled when a text may match first."""
 
     def __init__(self, regexes: Iterable[str]) -> None:
-        self._patterns = [
-            (pattern, _needed(_ITEM.finditer(pattern.lower()))[0] or frozenset())
-            for pattern in regexes
-        ]
+        self._patterns = [(pattern, _needed_by(pattern)) for pattern in regexes]
 
     def compile(self) -> None:
         """Compile all at once, which takes some milliseconds for each."""

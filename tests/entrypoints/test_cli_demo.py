@@ -77,6 +77,7 @@ def test_demo_can_use_a_model_of_chat_completions(cli, monkeypatch):
     assert cli.http_server.calls[0].settings.model == "openai:tiny"
 
 
+@pytest.mark.process
 def test_the_demo_really_serves_until_ctrl_c(tmp_path):
     process = subprocess.Popen(
         [sys.executable, "-m", "judge", "demo", "--port", "0"],

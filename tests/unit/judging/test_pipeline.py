@@ -94,6 +94,9 @@ SOFT = reply("As source 9 says, repairs are theirs [1].")
 HARD = reply("Repairs are theirs [7].")
 
 
+KNOWN = compile_knowledge(SOURCES)
+
+
 class World:
     """A pipeline on fakes, with the steps and journal entries that it wrote."""
 
@@ -109,10 +112,9 @@ class World:
         self.clock = FakeClock()
         self.journal = RecordingJournal()
         self.steps: list[Step] = []
-        knowledge = compile_knowledge(SOURCES)
         fetcher = ReplayFetcher(PAGES if pages is None else pages)
         self.pipeline = build_pipeline(
-            knowledge,
+            KNOWN,
             text_retriever(fetcher, self.clock, self.journal),
             model,
             fallback,
