@@ -26,7 +26,7 @@ WRITE_S = 600
 
 MIGRATIONS: tuple[LiteralString, ...] = (
     """
-    CREATE SCHEMA judge;
+    CREATE SCHEMA IF NOT EXISTS judge;
     CREATE TABLE judge.documents (
         key text PRIMARY KEY, collection text NOT NULL, spelling text NOT NULL,
         path text NOT NULL, record jsonb NOT NULL);
@@ -95,7 +95,7 @@ class Database:
         told = (
             "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = 'judge'"
         )
-        version = next((int(number) for (number,) in await rows(connection, told)), 0)
+        version = next((int(number or 0) for (number,) in await rows(connection, told)), 0)
         if version > len(MIGRATIONS):
             raise IndexUnavailable(
                 f"The index in PostgreSQL at {self.address} was made by a newer version of Judge. "
