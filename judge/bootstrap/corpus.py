@@ -56,8 +56,9 @@ async def open_search(
 
             embedder = open_embedder(settings, gemini, stack)
         if settings.qdrant_url is not None:
-            key = settings.qdrant_api_key and settings.qdrant_api_key.get_secret_value()
-            opening = open_qdrant(settings.qdrant_url, key, embedder)
+            key = settings.qdrant_api_key
+            key_text = key.get_secret_value() if key else None
+            opening = open_qdrant(settings.qdrant_url, key_text, embedder)
             engine = await stack.enter_async_context(opening)
         elif settings.database_url is not None:
             opening = open_postgres(settings.database_url.get_secret_value(), embedder)
