@@ -121,9 +121,6 @@ class PatternSet:
 
 T = TypeVar("T")
 
-FoundPhrases = list[tuple[int, list[tuple[int, T]]]]
-"""The index of each word where phrases begin, with the number of words and value of each."""
-
 
 class Phrases(Generic[T]):
     """Phrases of words in the *form* to which those of a text are brought, each with its values."""
@@ -140,10 +137,12 @@ class Phrases(Generic[T]):
             lengths.setdefault(words[0], set()).add(len(words))
         self._lengths = {first: sorted(found) for first, found in lengths.items()}
 
-    def find(self, words: Sequence[str]) -> FoundPhrases[T]:
-        """Where phrases begin in *words*, and which; shorter ones first, then as given."""
+    def find(self, words: Sequence[str]) -> Iterator[tuple[int, list[tuple[int, T]]]]:
+        """The index of each word where phrases begin, with the length and value of each of them.
+
+        Shorter ones come first, then as given.
+        """
         formed = [*map(self.form, words)]
-        found: FoundPhrases[T] = []
         for start, first in enumerate(formed):
             phrases = [
                 (length, value)
@@ -152,5 +151,4 @@ class Phrases(Generic[T]):
                 for value in self._values.get(tuple(formed[start : start + length]), ())
             ]
             if phrases:
-                found.append((start, phrases))
-        return found
+                yield start, phrases

@@ -25,18 +25,33 @@ BILLING: Final = (
 CURRENT_MODEL: Final = "gemini-3.8-flash"
 """The default of JUDGE_MODEL, which is named where another is not found."""
 
-_REASONS: Final[Mapping[str, str]] = {
-    "API_KEY_INVALID": "the key was refused: check GEMINI_API_KEY",
-    "SERVICE_DISABLED": "the Gemini API is not enabled in the key's project: enable it there",
-    "API_KEY_SERVICE_BLOCKED": "the key may not call the Gemini API: change its restrictions",
+_KEY: Final = "the key was refused: check GEMINI_API_KEY"
+_HINTS: Final[Mapping[str, str]] = {
+    '"API_KEY_INVALID"|API key (?:not valid|expired)': _KEY,
+    "leaked": "Google has blocked the key because it was leaked: make a new one",
+    "CONSUMER_SUSPENDED": "Google has suspended the key's project: look at its notices there",
+    "BILLING_DISABLED": "billing is not enabled for the key's project: enable it there",
+    "SERVICE_DISABLED|has not been used in project": "the Gemini API is not enabled in the key's "
+    "project: enable it there",
     "API_KEY_HTTP_REFERRER_BLOCKED": "the key is restricted to web sites (its referrer "
     "restriction): allow this server, or make another key",
     "API_KEY_IP_ADDRESS_BLOCKED": "the key is restricted to other IP addresses: allow this one",
+    r"API_KEY_\w+_BLOCKED": "the key is restricted to other programs or APIs: change that",
     "ACCESS_TOKEN_TYPE_UNSUPPORTED": "GEMINI_API_KEY holds the wrong kind of key: make an API key "
     "in AI Studio, not an OAuth token or service account",
-    "leaked": "Google has blocked the key because it was leaked: make a new one",
+    "^(?=.*FAILED_PRECONDITION).*(?:location|country|region)": "Google does not serve this "
+    "location without billing: switch on billing for the key's project, or run where the free "
+    "tier is offered",
 }
-"""What the operator can do about an error that has such a word, mostly in google.rpc.ErrorInfo."""
+"""What the operator can do about an error with such a reason or message, the first that fits."""
+
+_STATUS_HINTS: Final[Mapping[int, str]] = {
+    HTTPStatus.UNAUTHORIZED: _KEY,
+    HTTPStatus.FORBIDDEN: _KEY,
+    HTTPStatus.NOT_FOUND: "JUDGE_MODEL names no model of this service, or one that was retired: "
+    f"name another, such as {CURRENT_MODEL}",
+}
+"""For errors without a known reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,24 +113,15 @@ def _is_quota(status: int, error: str) -> bool:
 
 def google_hint(status: int, error: str) -> str:
     """What the operator of a service of Google can do about an *error*."""
-    for reason, hint in _REASONS.items():
-        if reason in error:
+    for pattern, hint in _HINTS.items():
+        if re.search(pattern, error):
             return hint
-    if "location" in error and "FAILED_PRECONDITION" in error:
-        return (
-            "Google does not serve this location without billing: switch on billing for the key's "
-            "project, or run where the free tier is offered"
-        )
     if 300 <= status < 400:
         return "JUDGE_GEMINI_BASE_URL leads to a redirect, which is not followed with a key"
-    if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
-        return _REASONS["API_KEY_INVALID"]
-    if status == HTTPStatus.NOT_FOUND:
-        return (
-            "JUDGE_MODEL names no model of this service, or one that was retired: name another, "
-            f"such as {CURRENT_MODEL}"
-        )
-    return "the service does not take such a request: check JUDGE_MODEL and JUDGE_GEMINI_BASE_URL"
+    return _STATUS_HINTS.get(
+        status,
+        "the service does not take such a request: check JUDGE_MODEL and JUDGE_GEMINI_BASE_URL",
+    )
 
 
 def _seconds(wait: str) -> float | None:

@@ -9,7 +9,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -31,10 +31,12 @@ used costs nothing. The service's own ceiling is 65,536, which doubling reaches.
 NO_STREAM: Final = frozenset(
     {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED}
 )
-"""What a proxy without streaming answers: a plain call is made instead."""
+"""What a proxy without streaming answers, not in Google's JSON: a plain call is made instead."""
 
 BUDGETS: Final = {"off": 0, "minimal": 512, "low": 1024, "medium": 8192, "high": 24_576}
 """Tokens for models before Gemini 3, which know no levels."""
+
+ACCOUNT_LIMITED: Final = "PUP_LIMITED_DISABLED"
 
 
 @dataclass(slots=True)
@@ -114,7 +116,7 @@ class GeminiService:
             if self.thinking != "model" and outcome.concerns_thinking:
                 self.thinking = "model"
                 self.journal.note("model.thinking_refused", model=self.name)
-            elif listener and (outcome.reason == "not-json" or outcome.status in NO_STREAM):
+            elif listener and outcome.reason in {"not-json", "no-stream"}:
                 # The SDK cannot read the comments and names that proxies put into streams.
                 if outcome.reason == "not-json":
                     self.journal.note("model.retried", reason="not-json", status=0, wait_s=0.0)
@@ -154,7 +156,7 @@ class GeminiService:
             return _failure(error)
         if on_text is not None and draft.is_cut_short and (draft.text or not draft.has_parts):
             return ModelFailure("cut-short")
-        if draft.finish == "PUP_LIMITED_DISABLED":
+        if draft.finish == ACCOUNT_LIMITED:
             hint = "Google has limited this account: look at its notices in AI Studio"
             return ModelFailure("refused", may_retry=False, hint=hint)
         return draft.reply(self.name)
@@ -196,7 +198,9 @@ def _failure(error: Exception) -> ModelFailure:
 
     if isinstance(error, APIError):
         headers: Mapping[str, str] = getattr(error.response, "headers", None) or {}
-        return failure_of(error.code, error.details, headers.get("Retry-After"), google_hint)
+        failure = failure_of(error.code, error.details, headers.get("Retry-After"), google_hint)
+        is_proxy = error.code in NO_STREAM and "'error'" not in str(error.details)
+        return replace(failure, reason="no-stream") if is_proxy else failure
     if isinstance(error, ValueError):  # not JSON, or not a response
         return ModelFailure("not-json")
     return ModelFailure(f"transport:{type(error).__name__}")
