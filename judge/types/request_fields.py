@@ -1,6 +1,6 @@
 """Validates input with pydantic models; errors are worded the same at every entrypoint."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import NoneType
 from typing import Annotated, Any, TypeVar, get_args
@@ -11,7 +11,6 @@ from pydantic import (
     ValidationError,
     ValidatorFunctionWrapHandler,
     WrapValidator,
-    field_validator,
 )
 from pydantic_core import ErrorDetails
 
@@ -56,15 +55,6 @@ class StrictModel(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    @field_validator("*")
-    @classmethod
-    def _without_nul(cls, value: Any) -> Any:
-        """Few programs expect NUL in a text."""
-        texts = value if isinstance(value, list | tuple) else [value]
-        if any(isinstance(text, str) and "\0" in text for text in texts):
-            raise ValueError("must not hold NUL characters")
-        return value
-
 
 def _none_if_wrong(value: object, validate: ValidatorFunctionWrapHandler) -> Any:
     try:
@@ -96,7 +86,7 @@ class BadFields(InvalidRequest):
 def parse_fields(model: type[Model], fields: Mapping[str, Any]) -> Model:
     """*fields* validated as *model*; raises BadFields that names each invalid one."""
     try:
-        return model.model_validate(dict(fields))
+        return _without_nul(model.model_validate(dict(fields)))
     except ValidationError as error:
         raise bad_fields_of(error, model) from None
 
@@ -104,7 +94,7 @@ def parse_fields(model: type[Model], fields: Mapping[str, Any]) -> Model:
 def parse_json(model: type[Model], text: str | bytes) -> Model:
     """The JSON *text* validated as *model*, with no number in quotation marks; raises BadFields."""
     try:
-        return model.model_validate_json(text, strict=True)
+        return _without_nul(model.model_validate_json(text, strict=True))
     except ValidationError as error:
         raise bad_fields_of(error, model) from None
 
@@ -113,6 +103,22 @@ def bad_fields_of(error: ValidationError, model: type[BaseModel] | None = None) 
     """*error* as BadFields, without any input; with *model* it lists the fields that are known."""
     details = error.errors(include_url=False, include_input=False)
     return BadFields([_field_error(detail, model) for detail in details[:MAX_ERRORS]])
+
+
+def _without_nul(parsed: Model) -> Model:
+    """*parsed*; raises BadFields when a text in it contains NUL, which few programs expect."""
+    if with_nul := list(_places_with_nul(parsed)):
+        raise BadFields([FieldError(name, "must not hold NUL characters") for name in with_nul])
+    return parsed
+
+
+def _places_with_nul(value: object, *place: object) -> Iterator[str]:
+    if isinstance(value, str) and "\x00" in value:
+        yield ".".join(map(str, place))
+    parts = enumerate(value) if isinstance(value, list | tuple) else value
+    if isinstance(parts, enumerate | BaseModel):
+        for name, part in parts:
+            yield from _places_with_nul(part, *place, name)
 
 
 def _field_error(detail: ErrorDetails, model: type[BaseModel] | None) -> FieldError:

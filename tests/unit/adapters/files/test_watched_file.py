@@ -141,8 +141,8 @@ def test_special_or_huge_file_is_refused_at_once(watched, tmp_path, endless):
 
 async def test_on_an_event_loop_a_change_is_read_on_a_thread(watched):
     threads = []
-    parse = watched.file._parse
-    watched.file._parse = lambda file: threads.append(threading.current_thread()) or parse(file)
+    parse = watched.file.parse
+    watched.file.parse = lambda file: threads.append(threading.current_thread()) or parse(file)
     watched.edit("2")
     watched.later()
     await until(lambda: watched.file.current() == 2)
