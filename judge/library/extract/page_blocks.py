@@ -53,28 +53,31 @@ _SCREEN_READER_CLASS = re.compile("sr-only|visually-?hidden|screen-reader-text")
 
 _HIDING_STYLE = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|clip\s*:\s*rect\s*\(\s*[01]\D"
-    r"|(?:left|top|text-indent)\s*:\s*-\d{3}|font-size\s*:\s*0*\.?0+(?:[a-z%]|\s*(?:;|!|$))"
-    r"|clip-path\s*:\s*(?:inset\s*\(\s*(?:[5-9]\d|100)%|circle\s*\(\s*0|polygon\s*\(\s*0\W+0\W+0)"
-    r"|transform\s*:\s*scale\s*\(\s*0\s*[,)]|content-visibility\s*:\s*hidden",
+    r"|(?:left|top|text-indent)\s*:\s*-\d{3}|font\s*:\s*0(?:px)?[/\s]"
+    r"|(?:(?<!-)(?:right|bottom)\s*:|translate\w*\s*\()\s*-\d{4}"
+    r"|font-size\s*:\s*(?:0*\.?0+(?:[a-z%]|\s*(?:;|!|$))|(?:0?\.\d+|1)px)"
+    r"|clip-path\s*:\s*(?:inset\s*\(\s*(?:[5-9]\d%|[^)]*\b100%)|(?:circle|ellipse)\s*\(\s*0(?![.\d])"
+    r"|polygon\s*\([\s0,px%]*\))|(?:^|[;\s])width\s*:\s*[01](?:px)?\s*(?:;|!|$)"
+    r"|scale\s*\(\s*0\s*[,)]|content-visibility\s*:\s*hidden",
     re.IGNORECASE,
 )
 """Zero opacity or height does not count: scripts reveal such text on scrolling or unfolding (of 298
 real pages two would lose their lead)."""
 
-_COLOURS = re.compile(r"(?:^|[;\s])(background(?:-color)?|color)\s*:\s*([^;!]+)", re.IGNORECASE)
+_COLOURS = re.compile(r"(?:^|[;\s])(background|[\w-]*color)\s*:\s*([^;!]+)", re.IGNORECASE)
 _CLEAR = re.compile(
     r"transparent|#(?:...0|.{6}00)|(?:rgb|hsl)a?\((?:(?:[^,]*,){3}|[^,]*/)\s*0*\.?0+%?\s*\)"
 )
 _ON_SOMETHING = re.compile("background|shadow", re.IGNORECASE)
 """What makes white text visible; a page is white."""
 
-_WHITE = re.compile(r"^(?:#f{3,4}|#f{6}(?:f{2})?|rgb\(\s*255\s*,\s*255\s*,\s*255\s*\))$")
+_WHITE = re.compile(r"^(?:#f{3,4}|#(?:f[b-f]){3}(?:ff)?|rgb\(\s*255[\s,]+255[\s,]+255\s*\))$")
 
 _HIDING_CLASSES = frozenset(
-    "d-none hidden is-hidden u-hidden invisible display-none uk-hidden".split()
+    "d-none hidden is-hidden u-hidden invisible display-none uk-hidden w3-hide".split()
 )
 _SHOWING_CLASS = re.compile(
-    r"(?:^|\s)(?:(?:sm|md|lg|xl|2xl|xxl|print):(?:block|inline|flex|grid|table|contents|visible|"
+    r"(?:^|\s)(?:(?:sm|md|lg|xl|2xl|xxl):(?:block|inline|flex|grid|table|contents|visible|"
     r"not-)|d-(?:sm|md|lg|xl|xxl)-(?!none)|(?:js|no-js)\b)"
 )
 """A class that shows on some screens what another one hides on the rest."""
@@ -123,7 +126,7 @@ def _has_hiding_style(style: str) -> bool:
         name.lower(): _WHITE.sub("white", value.strip().lower())
         for name, value in _COLOURS.findall(style)
     }
-    text = colours.get("color", "")
+    text = colours.get("-webkit-text-fill-color") or colours.get("color", "")
     if _CLEAR.fullmatch(text):
         return "background-clip" not in style.lower()  # else the text shows the background
     if text == "white" and not _ON_SOMETHING.search(style):

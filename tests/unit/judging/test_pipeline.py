@@ -280,6 +280,14 @@ async def test_reply_with_fewer_defects_is_shown(replies: tuple[str, str], defec
     assert result.evidence == "unverified"
 
 
+async def test_version_that_the_model_tells_is_in_the_result_and_in_the_log() -> None:
+    world = World(ScriptedModel(ModelReply(GOOD, "scripted", "stop", version="scripted-001")))
+    result = await world.judge()
+    assert result.versions.model == "scripted-001"
+    [fields] = world.journal.fields_of("model.replied")
+    assert fields["model_version"] == "scripted-001"
+
+
 async def test_truncated_reply_is_retried_with_a_doubled_limit() -> None:
     model = ScriptedModel(ModelReply("{", "scripted", "truncated"), GOOD)
     await World(model).judge()
