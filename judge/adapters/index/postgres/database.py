@@ -24,9 +24,14 @@ WAIT_S = 5
 WRITE_S = 600
 """For one statement of a writer, such as the removal of a large collection."""
 
+MAX_CONNECTIONS = 8
+"""Of one process; PostgreSQL takes 100 in all unless it is told otherwise."""
+
+_LOCK = 0x6A75646765
+"""The advisory lock of whoever changes the tables: "judge" in ASCII."""
+
 MIGRATIONS: tuple[LiteralString, ...] = (
     """
-    CREATE SCHEMA IF NOT EXISTS judge;
     CREATE TABLE judge.documents (
         key text PRIMARY KEY, collection text NOT NULL, spelling text NOT NULL,
         path text NOT NULL, record jsonb NOT NULL);
@@ -58,8 +63,7 @@ MIGRATIONS: tuple[LiteralString, ...] = (
         FOR EACH STATEMENT EXECUTE FUNCTION judge.forget_terms();
     """,
 )
-"""What each version of the tables adds to the one before; the first is version 1, as the comment of
-the schema says.
+"""What each version of the tables adds to the one before; the first is version 1.
 
 `terms` has the BM25 weight of each term of a passage, but for its IDF, which comes with the query.
 `passages` holds the texts apart, since whoever counts hits in a scope reads only the rest of a row.
@@ -92,26 +96,33 @@ class Database:
 
     async def version(self, connection: Connection) -> int:
         """The version of the tables; 0 without any. Raises IndexUnavailable for a newer one."""
-        told = (
-            "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = 'judge'"
-        )
-        version = next((int(number or 0) for (number,) in await rows(connection, told)), 0)
+        # A query and not to_regclass, which may not see yet what another session has just made.
+        if not await rows(
+            connection,
+            "SELECT 1 FROM pg_tables WHERE schemaname = 'judge' AND tablename = 'version'",
+        ):
+            return 0
+        [(version,)] = await rows(connection, "SELECT number FROM judge.version")
         if version > len(MIGRATIONS):
             raise IndexUnavailable(
                 f"The index in PostgreSQL at {self.address} was made by a newer version of Judge. "
                 "Update this one."
             )
-        return version
+        return int(version)
 
     async def migrate(self, connection: Connection) -> None:
         """Create or update the tables; whoever comes second waits and finds it done."""
         if await self.version(connection) == len(MIGRATIONS):
             return
-        await rows(connection, "SELECT pg_advisory_xact_lock(hashtextextended('judge', 0))")
+        await rows(connection, "SELECT pg_advisory_xact_lock({})", _LOCK)
         version = await self.version(connection)
+        if not version:
+            await rows(connection, "CREATE SCHEMA IF NOT EXISTS judge")
+            await rows(connection, "CREATE TABLE judge.version (number int NOT NULL)")
+            await rows(connection, "INSERT INTO judge.version VALUES (0)")
         for statements in MIGRATIONS[version:]:
             await rows(connection, statements)
-        await rows(connection, "COMMENT ON SCHEMA judge IS {}", str(len(MIGRATIONS)))
+        await rows(connection, "UPDATE judge.version SET number = {}", len(MIGRATIONS))
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -132,7 +143,7 @@ def open_database(url: str) -> Database:
     pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
         url,
         min_size=0,
-        max_size=8,  # of one process; PostgreSQL takes 100 in all unless it is told otherwise
+        max_size=MAX_CONNECTIONS,
         open=False,
         timeout=WAIT_S,
         max_idle=60,
