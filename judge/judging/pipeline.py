@@ -18,7 +18,7 @@ from judge.errors import (
     ModelUnavailable,
 )
 from judge.judging.care import care_lines, find_safety, merged_help
-from judge.judging.domains import choose_domain
+from judge.judging.domains import detect_domain
 from judge.judging.model_caller import Deadline, ModelCaller, costs_of
 from judge.judging.other_side import hear_other_side
 from judge.judging.references import ReferenceCollector
@@ -93,7 +93,7 @@ class Pipeline:
                 is_judged = result.personas[0].verdict is not None
                 if self.support is not None and result.citations and is_judged:
                     emit(SupportAsked(len(result.citations)))
-                    result = await self.support.rate_citations(result, request, deadline)
+                    result = await self.support(result, request, deadline)
                 if request.hear_other_side:
                     result = await hear_other_side(result, prepared, self.model)
                 return replace(result, timings_ms=prepared.timings(self.clock.monotonic()))
@@ -121,7 +121,7 @@ class Pipeline:
         knowledge = self.knowledge()
         catalog = knowledge.catalog
         dispute = read_dispute(request.context, request.query)
-        detection = choose_domain(knowledge.detector, dispute, request.domain)
+        detection = detect_domain(knowledge.detector, dispute, request.domain)
         passages = await self.references.find_passages(request, catalog.retrieval)
         await self.check_budget()
         emit(DomainDetected(detection.domain, detection.scores))
