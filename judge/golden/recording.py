@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from judge.adapters.memory import MemoryCache, MemoryLock
-from judge.errors import ContentBlocked, InvalidReply, JudgeError
+from judge.errors import ConfigurationError, ContentBlocked, InvalidReply
 from judge.golden.cases import (
     PAGES,
     Expected,
@@ -57,10 +57,6 @@ _KEYS = re.compile(
 _WRITTEN_BY_PEOPLE = {"summary_matches", "second_prompt_names", "evaluators", "graded", "floor"}
 
 
-class CannotRecord(JudgeError):
-    """What was recorded or stored cannot become a case; the message says why."""
-
-
 class Update(NamedTuple):
     """The update of one case: the fields that changed, and what still is not as expected."""
 
@@ -70,12 +66,14 @@ class Update(NamedTuple):
 
 
 def new_case_path(folder: Path, name: str) -> Path:
-    """The file of a new case; raises CannotRecord if *name* cannot be one or is taken."""
+    """The file of a new case; raises ConfigurationError if *name* cannot be one or is taken."""
     if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,79}", name):
-        raise CannotRecord(f"{name!r} cannot name a case; use at most 80 of a-z, 0-9, - and _.")
+        raise ConfigurationError(
+            f"{name!r} cannot name a case; use at most 80 of a-z, 0-9, - and _."
+        )
     path = folder / f"{name}.json"
     if path.exists():
-        raise CannotRecord(f"There is a case {path} already. Choose another name.")
+        raise ConfigurationError(f"There is a case {path} already. Choose another name.")
     return path
 
 
@@ -91,18 +89,18 @@ async def record(
     """Write *request*, as the real *pipeline* judges it, as a case; with whether keys were masked.
 
     It includes *sources*, those of the pipeline, if it is to be replayed over them for good. Raises
-    CannotRecord when it does not replay as recorded, and what the pipeline raises when there is no
-    reply to record.
+    ConfigurationError when it does not replay as recorded, and what the pipeline raises when there
+    is no reply to record.
     """
     recorded, fixtures = await _record(path.stem, request, pipeline, sources)
     pages = recorded["pages"]
     if pages and not any(pages.values()) and not allows_no_pages:
-        raise CannotRecord(
+        raise ConfigurationError(
             f"Every page was down ({len(pages)}), so the case would judge without any. Try again "
             "later, or with --allow-no-pages if that is what it is for. No case was made."
         )
     if any(scrub(url) != url for url in pages):
-        raise CannotRecord("The address of a page holds a key. Take it out of the sources.")
+        raise ConfigurationError("The address of a page holds a key. Take it out of the sources.")
     document, clean = _scrubbed(recorded, scrub), _scrubbed(fixtures, scrub)
     had_keys = (document, clean) != (recorded, fixtures)
     with TemporaryDirectory(prefix="judge-golden-") as folder:
@@ -113,7 +111,7 @@ async def record(
     found = list(body_differences(expected["exact_body"], masked(outcome.body), is_exact=True))
     if found:
         lines = ["The case would not replay as it was recorded:", *difference_lines(*found[:5])]
-        raise CannotRecord("\n".join(lines))
+        raise ConfigurationError("\n".join(lines))
     expected["prompt_digest"] = outcome.prompt_digest
     document["prompts"] = list(outcome.prompts)
     _write(path, document, clean)
@@ -195,7 +193,7 @@ def _write(path: Path, document: Mapping[str, Any], fixtures: Mapping[str, str])
 async def update_cases(folder: Path, names: Sequence[str], config: RunConfig) -> list[Update]:
     """Rewrite the cases *names* of *folder*, all or none.
 
-    Raises CannotRecord when a case needs a reply or page that it does not have, and what
+    Raises ConfigurationError when a case needs a reply or page that it does not have, and what
     `load_cases` raises.
     """
     cases = load_cases(folder, names)
@@ -211,7 +209,7 @@ async def _updated(stored: StoredCase, config: RunConfig) -> tuple[dict[str, Any
     # A case that was written by hand may leave out pages on purpose; a recorded one may not.
     missing = [name for name in outcome.missing if stored.case.recorded or name.startswith("reply")]
     if missing:
-        raise CannotRecord(
+        raise ConfigurationError(
             f"{stored.name} needs {', '.join(missing)}, which it does not have. Nothing is "
             "invented: record the case anew with `judge golden new`, or write it by hand. "
             "No case was changed."

@@ -22,7 +22,7 @@ from judge.errors import (
 from judge.judging.model_caller import MeteredModel, ModelCaller
 from judge.judging.prompts import dispute_block
 from judge.judging.results import PreparedRequest
-from judge.judging.story_facts import ChangedFact, changed_facts, format_changes
+from judge.judging.story_facts import changed_facts
 from judge.judging.verdicts.check import check_reply, cut
 from judge.judging.verdicts.reply_schema import (
     PARAPHRASE_LIMIT,
@@ -161,38 +161,35 @@ async def retell(request: JudgeRequest, model: MeteredModel) -> JudgeRequest:
     ContentBlocked, ModelUnavailable and DeadlineExceeded.
     """
     instructions, lines = _INSTRUCTIONS, dispute_block(request)
-    was_truncated, problems = False, list[str | ChangedFact]()
+    was_truncated, why = False, ""
     for _ in range(2):
         prompt = Prompt(instructions, "\n".join(lines) + "\n", request, schema=_SCHEMA)
         reply = await model.ask(prompt, doubles_limit=was_truncated)
-        retold, problems = _parse(reply, request)
-        if retold is not None:
-            return retold
         was_truncated = reply.finish == "truncated"
+        try:
+            return _parse(reply, request)
+        except CannotRetell as wrong:
+            why, *named = wrong.args
         instructions = f"{_INSTRUCTIONS}\n\n{_AGAIN}"
-        wrong = [f"- {problem}" for problem in problems[:_MAX_NAMED]]
-        lines = [*dispute_block(request), "Wrong with your last answer:", *wrong]
-    changed = [problem for problem in problems if isinstance(problem, ChangedFact)]
-    why = f"it changed facts ({format_changes(changed)})" if changed else problems[0]
+        problems = [f"- {problem}" for problem in named[:_MAX_NAMED] or [why]]
+        lines = [*dispute_block(request), "Wrong with your last answer:", *problems]
     raise CannotRetell(f"The model's retelling for the other side cannot be used: {why}.")
 
 
-def _parse(
-    reply: ModelReply, request: JudgeRequest
-) -> tuple[JudgeRequest | None, list[str | ChangedFact]]:
-    """The retold request in *reply*, or None and what is wrong with it."""
+def _parse(reply: ModelReply, request: JudgeRequest) -> JudgeRequest:
+    """The retold request in *reply*; raises CannotRetell with what is wrong, and each fact."""
     try:
         retold = RetoldDispute.model_validate_json(without_fence(reply.text))
     except ValidationError:
         retold = None
     if retold is None or reply.finish != "stop":
-        return None, [_SHAPE]
+        raise CannotRetell(_SHAPE)
     if fold(retold.retelling) == fold(request.context):
-        return None, [_SAME]
+        raise CannotRetell(_SAME)
     if not _FIRST_PERSON.search(fold(retold.retelling)):
-        return None, [_PERSON]
+        raise CannotRetell(_PERSON)
     before = f"{request.context}\n{request.query}"
     if changed := changed_facts(before, f"{retold.retelling}\n{retold.query}"):
-        return None, [*changed]
+        raise CannotRetell("it changed facts", *map(str, changed))
     fields = {"context": retold.retelling, "query": retold.query, "hear_other_side": False}
-    return request.model_copy(update=fields), []
+    return request.model_copy(update=fields)
