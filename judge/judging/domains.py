@@ -90,11 +90,6 @@ class ScoreThreshold:
     for_length: float
     for_runner_up: float | None = None
 
-    @property
-    def needed(self) -> float:
-        """The score that is needed."""
-        return max(self.for_length, self.for_runner_up or 0.0)
-
 
 class DomainEvidence(NamedTuple):
     """All matches in a dispute, domain by domain, and what follows from them."""
@@ -158,14 +153,13 @@ def weigh_evidence(detector: Detector, dispute: Dispute) -> DomainEvidence:
     words = len(dispute.context.words) + len(dispute.query.words)
     (fewer, low), (more, high) = SHORT, LONG
     share = (min(max(words, fewer), more) - fewer) / (more - fewer)
-    needed = round(low + (high - low) * share, 2)
-    ahead = None
-    if len(scores) > 1:
-        ahead = round(scores[1].score + MIN_LEAD, 2)  # Rounded like the scores it is compared with.
-    threshold = ScoreThreshold(words, needed, ahead)
-    is_decided = bool(scores) and scores[0].score >= threshold.needed
-    domain = scores[0].domain if is_decided else DEFAULT_DOMAIN
-    return DomainEvidence(matches, threshold, Detection(domain, scores, threshold.needed))
+    for_length = round(low + (high - low) * share, 2)
+    # Rounded like the scores it is compared with.
+    ahead = round(scores[1].score + MIN_LEAD, 2) if len(scores) > 1 else None
+    needed = max(for_length, ahead or 0.0)
+    domain = scores[0].domain if scores and scores[0].score >= needed else DEFAULT_DOMAIN
+    detection = Detection(domain, scores, needed)
+    return DomainEvidence(matches, ScoreThreshold(words, for_length, ahead), detection)
 
 
 def normalise_word(word: str) -> str:

@@ -54,7 +54,7 @@ def explain_dispute(
     domain_help = knowledge.catalog.domain_help(detection.domain)
     country = knowledge.catalog.country
     nations = find_regions(country, dispute)
-    missed = evidence.threshold.needed - scores[0].score if scores else 0.0
+    missed = detection.needed - scores[0].score if scores else 0.0
     return DisputeExplanation(
         detection=detection,
         threshold=evidence.threshold,

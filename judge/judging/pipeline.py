@@ -45,10 +45,6 @@ GRACE_S = 0.25
 """Seconds past the deadline in which a step can still end with a result instead of an error."""
 
 
-async def unlimited_budget() -> None:
-    """For a model that may be asked any number of times."""
-
-
 @dataclass(frozen=True, slots=True)
 class Pipeline:
     """The steps of a judgement, in order, on the given collaborators."""
@@ -62,7 +58,7 @@ class Pipeline:
     deadline_s: float
     support: SupportRater | None = None
     """Rates each citation with a model (JUDGE_SUPPORT); None compares words only."""
-    check_budget: Callable[[], Awaitable[None]] = unlimited_budget
+    check_budget: Callable[[], Awaitable[None]] | None = None
     """Raises BudgetSpent when the model may not be asked any more; called before any fetch."""
     admission: Callable[[], AbstractAsyncContextManager[object]] = nullcontext
     """Entered for the length of a judgement; raises Overloaded when too many are running."""
@@ -123,7 +119,8 @@ class Pipeline:
         dispute = read_dispute(request.context, request.query)
         detection = detect_domain(knowledge.detector, dispute, request.domain)
         passages = await self.references.find_passages(request, catalog.retrieval)
-        await self.check_budget()
+        if self.check_budget:
+            await self.check_budget()
         emit(DomainDetected(detection.domain, detection.scores))
         safety = find_safety(knowledge.safety, dispute)
         knows_words = catalog.country.language.startswith("en")

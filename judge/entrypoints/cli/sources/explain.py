@@ -134,7 +134,7 @@ def _needed(explanation: DisputeExplanation) -> str:
         if scores:
             by = f"{scores[0].score:g} and misses it by {explanation.missed:.2g}"
             missed = f" {scores[0].domain} has {by}."
-    return f"Needed: {threshold.needed:.3g} ({why}).{missed}"
+    return f"Needed: {explanation.detection.needed:.3g} ({why}).{missed}"
 
 
 def _why_help(line: HelpLine, explanation: DisputeExplanation) -> str:
