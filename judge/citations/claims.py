@@ -196,7 +196,7 @@ _EVERYBODY_KNOWS = frozenset({"gov.uk", "www.gov.uk", "nhs.uk", "www.nhs.uk"})
 
 def made_up_quotations(text: str, marks: Sequence[Mark], known: Iterable[str]) -> Iterator[str]:
     """The quotations in those sentences of *text* with one of *marks* that no text *known* has."""
-    quotations = list(_QUOTATION.finditer(text)) if marks else []
+    quotations = list(_QUOTATION.finditer(text))
     if not quotations:
         return
     texts = [_as_words(one) for one in known]

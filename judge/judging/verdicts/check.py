@@ -182,7 +182,8 @@ class FieldChecker:
         read = [(text, read_marks(text.text)) for text in texts]
         if broken := tuple(defect for one in read for defect in self._hard_defects(*one)):
             return CheckedField(name, value, defects=broken)
-        citations = tuple(citation for one in read for citation in self._citations(*one))
+        citing = [one for one in read if one[1].marks]
+        citations = tuple(citation for one in citing for citation in self._citations(*one))
         defects = (
             *(defect for text in texts for defect in text.defects),
             *(defect for one in read for defect in self._soft_defects(*one)),
@@ -242,7 +243,7 @@ class FieldChecker:
             yield soft("unclear", name, unclear, "only numbers in brackets, as [1]")
         known = [f"{one.title}\n{one.text}\n{one.url}" for one in prompt.references]
         known += [dispute, *prompt.addresses]
-        for quotation in made_up_quotations(text.text, marks.marks, known):
+        for quotation in made_up_quotations(text.text, marks.marks, known) if marks.marks else ():
             expected = "words of a reference or of the dispute in quotation marks"
             yield soft("misquoted", name, quotation, expected)
         for address in made_up_addresses(text.text, known):
