@@ -28,11 +28,10 @@ from judge.judging.verdicts.reply_schema import (
     PARAPHRASE_LIMIT,
     TEXT,
     object_schema,
-    strip_text,
     without_fence,
 )
 from judge.library.dispute import fold
-from judge.text.english import fold_space
+from judge.text.english import fold_space, strip_text
 from judge.types.replies import Defect, ModelReply, Prompt, VerdictWord
 from judge.types.requests import Context, JudgeRequest, Query
 from judge.types.results import JudgeResult, OtherSide, OtherVerdict

@@ -146,6 +146,8 @@ class Pipeline:
 
         def see_care(names: Sequence[str]) -> None:
             nonlocal prepared
+            if care.issuperset(names):
+                return
             care.update(names)
             told, prepared = prepared.help(), replace(prepared, care=frozenset(care))
             if prepared.help() != told:

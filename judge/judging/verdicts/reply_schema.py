@@ -9,7 +9,7 @@ from typing import Annotated, get_args
 from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt, ValidationError
 
 from judge.library.dispute import fold
-from judge.text.english import source_sentences, strip_invisible
+from judge.text.english import source_sentences, strip_invisible, strip_text
 from judge.types.replies import Defect, Persona, Prompt, VerdictWord
 from judge.types.request_fields import OrNone, message_of
 
@@ -32,11 +32,6 @@ _OPENING_FENCE = re.compile(r"\A\s*\ufeff*(?:```[^{\n]*)?")
 TEXT: dict[str, object] = {"type": "string"}
 INTEGER: dict[str, object] = {"type": "integer"}
 VERDICT = {"type": "string", "enum": list(get_args(VerdictWord))}
-
-
-def strip_text(value: object) -> object:
-    """*value*, if it is a string, without invisible characters and surrounding white space."""
-    return strip_invisible(value).strip() if isinstance(value, str) else value
 
 
 def empty_if_none(value: object) -> object:
