@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-import yaml
+import yaml  # type: ignore[import-untyped]
 
 from judge.golden.cases import StoredCase
 from judge.golden.reports import Section, failure_lines, made_with
