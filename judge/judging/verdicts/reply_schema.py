@@ -181,9 +181,7 @@ def parse_reply(
 
 def without_fence(text: str) -> str:
     """*text* without the code fence that models like to put around JSON."""
-    text = text.strip().lstrip("\ufeff")
-    is_fenced = text.startswith("```") and text.endswith("```")
-    return without_opening_fence(text).removesuffix("```") if is_fenced else text
+    return without_opening_fence(text).strip().removesuffix("```")
 
 
 def without_opening_fence(text: str) -> str:
