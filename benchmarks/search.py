@@ -42,6 +42,7 @@ import tantivy
 from judge.adapters.index.tantivy.index import TantivyIndex
 from judge.adapters.index.tantivy.writer import TantivyStore
 from judge.adapters.memory import SystemClock
+from judge.library.indexing.indexer import BATCH_FILES
 from judge.library.search.highlight import highlighter
 from judge.library.search.query import parse_query
 from judge.ports import WritableIndex
@@ -160,16 +161,16 @@ class Bare:
 
 
 async def write(store: WritableIndex, corpus: Sequence[Passage]) -> None:
-    """Index *corpus* through Judge's port, as documents of a few hundred passages."""
+    """Index *corpus* through Judge's port, committed as often as `judge index add` does."""
     documents = []
     for name, group in groupby(corpus, key=lambda passage: passage.document_id):
         held = tuple(group)
         record = IndexedDocument(name, held[0].collection, name, "", len(held))
         documents.append(DocumentWithPassages(record, held))
     async with store.writing() as writer:
-        for start in range(0, len(documents), 50):
-            await writer.replace(documents[start : start + 50])
-        await writer.commit()
+        for start in range(0, len(documents), BATCH_FILES):
+            await writer.replace(documents[start : start + BATCH_FILES])
+            await writer.commit()
 
 
 def compare_indexing(folder: Path, corpus: Sequence[Passage]) -> None:

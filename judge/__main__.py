@@ -3,13 +3,18 @@
 import os
 import signal
 import sys
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 # Importing a server takes longer than `judge --help` may take, so each is imported when it starts.
 # ruff: noqa: PLC0415
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from judge.bootstrap.services import Services
+    from judge.entrypoints.api.app import McpApp
     from judge.settings import Settings
 
 INTERRUPTED = 128 + signal.SIGINT
@@ -45,9 +50,18 @@ def _open_standard_streams() -> None:
 def serve_http(settings: "Settings", *, host: str, port: int, workers: int) -> None:
     """Serve HTTP, and MCP at `/mcp`, until stopped; raises ConfigurationError."""
     from judge.entrypoints.api.server import serve
-    from judge.entrypoints.mcp.server import open_http
 
-    serve(settings, host=host, port=port, workers=workers, open_mcp=open_http)
+    serve(settings, host=host, port=port, workers=workers, open_mcp=open_mcp)
+
+
+@asynccontextmanager
+async def open_mcp(services: "Services") -> "AsyncIterator[McpApp]":
+    """See `open_http`, which is loaded in a thread, beside the requests that are served."""
+    from asyncio import to_thread
+
+    module = await to_thread(import_module, "judge.entrypoints.mcp.server")
+    async with module.open_http(services) as app:
+        yield app
 
 
 def serve_stdio(settings: "Settings", *, is_structured: bool) -> None:

@@ -187,3 +187,53 @@ async def test_disconnecting_ends_the_model_call(shared, mode):
         await asyncio.wait([judging])
     await until(world.gemini.abandoned.is_set)
     await until(lambda: '"outcome":"cancelled"' in server.stderr)
+
+
+async def test_a_start_does_not_wait_for_mcp_and_its_first_request_does(tmp_path):
+    opened: list[str] = []
+
+    @asynccontextmanager
+    async def open_later(services):
+        opened.append("once")
+        async with open_http(services) as mcp:
+            yield mcp
+
+    async with open_mcp_bench(tmp_path) as served:
+        app = create_app(
+            Settings(_env_file=None),
+            open_services=lambda *_: nullcontext(served.services),
+            journal=served.recorded,
+            counts=Metrics(),
+            is_public=False,
+            open_mcp=open_later,
+        )
+        async with app.lifespan():
+            mounted = Mounted(app, served)
+            assert not opened
+            replies = [await mounted.post() for _ in range(2)]
+            assert [reply.status_code for reply in replies] == [200, 200]
+            assert opened == ["once"]
+
+
+async def test_where_mcp_cannot_be_opened_its_requests_say_so_and_others_are_served(tmp_path):
+    async with open_mcp_bench(tmp_path) as served:
+        app = create_app(
+            Settings(_env_file=None),
+            open_services=lambda *_: nullcontext(served.services),
+            journal=served.recorded,
+            counts=Metrics(),
+            is_public=False,
+            open_mcp=broken,
+        )
+        async with app.lifespan():
+            mounted = Mounted(app, served)
+            replies = [await mounted.post() for _ in range(2)]
+            assert [reply.status_code for reply in replies] == [500, 500]
+            async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app)) as client:
+                assert (await client.get("http://test/health/live")).status_code == 200
+
+
+@asynccontextmanager
+async def broken(_) -> AsyncIterator[None]:
+    raise ImportError("the package is damaged")
+    yield

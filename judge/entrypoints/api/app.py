@@ -5,7 +5,7 @@ import logging
 import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from functools import cache, partial
 from time import perf_counter
 from typing import Any, Final
@@ -62,9 +62,8 @@ from judge.errors import ConfigurationError
 from judge.ports import Journal
 from judge.settings import Settings
 
-OpenMcp = Callable[
-    [Services], AbstractAsyncContextManager[Callable[[Any, Any, Any], Awaitable[None]]]
-]
+McpApp = Callable[[Any, Any, Any], Awaitable[None]]
+OpenMcp = Callable[[Services], AbstractAsyncContextManager[McpApp]]
 """Opens the app mounted at `/mcp`, for as long as the services are open."""
 
 ROUTES: tuple[HTTPRouteHandler, ...] = (
@@ -73,7 +72,9 @@ ROUTES: tuple[HTTPRouteHandler, ...] = (
     schema_document,
 )  # fmt: skip
 
-COMPILE_AFTER_S = 2.0
+IDLE_AFTER_S = 2.0
+"""When start-up is over, and with it the first request of whoever waited for it."""
+
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
@@ -182,12 +183,13 @@ async def _lifespan(
             journal.note("server.start_failed", problem=str(error))
             app.state.start_error = error
             raise
-        if open_mcp:
-            app.state.mcp = await stack.enter_async_context(open_mcp(services))
         app.state.is_draining = False
-        work = (
+        work = [
             warm(services), services.read_ahead(), services.sources.watch(), _compile(services)
-        )  # fmt: skip
+        ]  # fmt: skip
+        if open_mcp:
+            app.state.mcp, app.state.wants_mcp = asyncio.Future(), asyncio.Event()
+            work.append(_serve_mcp(open_mcp(services), app.state))
         tasks = [asyncio.create_task(each) for each in work]
         await asyncio.wait(tasks[:1], timeout=2.0)  # so that the first request need not
         try:
@@ -201,8 +203,23 @@ async def _lifespan(
 
 async def _compile(services: Services) -> None:
     """Compile patterns once start-up is over, beside which it would hold up a first request."""
-    await asyncio.sleep(COMPILE_AFTER_S)
+    await asyncio.sleep(IDLE_AFTER_S)
     await asyncio.to_thread(services.sources.current().compile_patterns)
+
+
+async def _serve_mcp(opening: AbstractAsyncContextManager[McpApp], state: State) -> None:
+    """Serve MCP from its first request on, or once start-up is over, since it loads for a second.
+
+    The requests for it get the failure to open it.
+    """
+    with suppress(TimeoutError):
+        await asyncio.wait_for(state.wants_mcp.wait(), IDLE_AFTER_S)
+    try:
+        async with opening as app:
+            state.mcp.set_result(app)
+            await asyncio.Event().wait()
+    except Exception as error:  # noqa: BLE001 - plain requests are served without it
+        state.mcp.set_exception(error)
 
 
 class RequestMiddleware:
@@ -292,4 +309,6 @@ async def mcp(scope: HTTPScope, receive: Receive, send: Send) -> None:
     async def receive_again() -> Any:
         return unread.pop() if unread else await receive()
 
-    await state.mcp(scope, receive_again, send)
+    state.wants_mcp.set()
+    app = await asyncio.shield(state.mcp)  # as a client that leaves must not cancel it
+    await app(scope, receive_again, send)
