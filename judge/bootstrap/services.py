@@ -102,7 +102,7 @@ async def open_services(
                 clock=clock,
                 journal=journal,
                 deadline_s=settings.deadline_s,
-                check_budget=budget and budget.check,
+                check_budget=budget.check if budget else None,
                 admission=Admission(settings.max_in_flight),
             ),
             retriever=retriever,
