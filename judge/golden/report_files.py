@@ -5,12 +5,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
-import yaml  # type: ignore[import-untyped]
-
 from judge.golden.cases import StoredCase
-from judge.golden.reports import Section, failure_lines, made_with
+from judge.golden.reports import Section, as_words, failure_lines, made_with
 from judge.golden.results import CaseScore, Result, Run, by_case
 
 SAMPLES_SHOWN = 20  # for a case, those that failed first
@@ -135,5 +134,16 @@ def _answer_parts(result: Result) -> Iterator[str]:
             replied = "\n\n".join((*rules, *(reply.text for reply in answer.replies)))
             yield _details("The rules that were broken, and what the model replied", replied)
         read = {key: answer.body[key] for key in _READ if answer.body.get(key)}
-        text = yaml.safe_dump(read, allow_unicode=True, sort_keys=False, width=100)
-        yield _details("The answer", text)
+        yield _details("The answer", "\n".join(_outline(read)))
+
+
+def _outline(value: Mapping[str, Any] | Sequence[Any], indent: str = "") -> Iterator[str]:
+    """*value* as an indented list of its keys and texts."""
+    items = value.items() if isinstance(value, Mapping) else [("-", item) for item in value]
+    for key, below in items:
+        mark = key if key == "-" else f"{key}:"
+        if isinstance(below, Mapping | list):
+            yield f"{indent}{mark}"
+            yield from _outline(below, f"{indent}  ")
+        else:
+            yield f"{indent}{mark} {as_words(below)}"
