@@ -11,7 +11,7 @@ UV = $(shell uv --version >/dev/null 2>&1 && echo uv || echo .tools/uv/bin/uv)
 COMPILE = $(UV) pip compile pyproject.toml --quiet --universal --generate-hashes --no-emit-index-url --no-emit-package judge-codegraph
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test test-all lint check golden bench live mutate image quality docs lock
+.PHONY: help setup demo serve test test-all lint types style check golden bench live mutate image quality docs lock
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -29,10 +29,15 @@ test: setup ## run the tests, but for what CI runs too: slow ones, browsers and 
 	$(PYTEST) -q -m "not (slow or browser or process)" $(TEST_FLAGS)
 
 lint: setup ## check format, lint, imports, types, spelling and lock files
+	@$(MAKE) --no-print-directory --jobs 2 --keep-going types style
+
+types:
+	$(BIN)/mypy
+
+style:
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
-	$(BIN)/mypy
 	$(BIN)/codespell
 	$(BIN)/python scripts/check_locks.py
 

@@ -21,6 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from judge.library.pages.page_reader import read_body  # noqa: E402
+from judge.library.pages.page_records import SnippetRequest  # noqa: E402
+from judge.types.references import Page, RetrievalSettings, SourceSpec  # noqa: E402
 
 WITH_BODY = ("guide", "answer", "detailed_guide", "publication")
 NATIONS = {"england": "England", "scotland": "Scotland", "wales": "Wales"} | {
@@ -31,7 +33,8 @@ WORD = re.compile(r"\w+")
 
 def read(url: str, body: bytes, content_type: str) -> dict:
     """Read a fetched page: an API's JSON or HTML, as *content_type* says."""
-    page = read_body(url, body, content_type)
+    request = SnippetRequest("", SourceSpec(url, ""), RetrievalSettings())
+    page = read_body(request, Page(url, body, content_type=content_type))
     if page is None:
         return {"lead": None, "passages": [], "updated": None, "withdrawn": False, "nations": []}
     return {

@@ -176,15 +176,20 @@ def relevance_lines(data: Labelled) -> list[str]:
     for weights in WEIGHTS:
         with patch.multiple(candidates, **weights):
             by_weights.append({name: _outcomes(data, name) for name in SETS})
-    usual = {name: _outcomes(data, name) for name in SETS}
+    usual = usual_figures(data)
     fitted, other = _cross_validated([[*sets["train"], *sets["second"]] for sets in by_weights])
     columns = ("", "chosen with", "not seen", "fitted half", "other half", "gap")
     lines = [f"| {' | '.join(columns)} |", f"|---|{'--:|' * 5}"]
-    for name in figures(usual["train"]):
-        cells = [figures(usual[one])[name] for one in SETS] + [fitted[name], other[name]]
+    for name in fitted:
+        cells = [usual[one][name] for one in SETS] + [fitted[name], other[name]]
         values = " | ".join(f"{value:.3f}" for value in cells)
         lines.append(f"| {name} | {values} | {fitted[name] - other[name]:+.3f} |")
     return lines
+
+
+def usual_figures(data: Labelled) -> dict[str, dict[str, float]]:
+    """The figures on each set with the weights of the server."""
+    return {name: figures(_outcomes(data, name)) for name in SETS}
 
 
 def _outcomes(data: Labelled, name: str) -> list[Outcome]:

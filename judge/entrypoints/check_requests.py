@@ -1,7 +1,7 @@
 """Requests to check an answer's citations, alike at every entrypoint."""
 
 import asyncio
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -14,7 +14,6 @@ from judge.types.request_fields import BadFields, FieldError, StrictModel
 MAX_ANSWER = 20_000
 """Characters of an answer, about 3,000 words."""
 
-MAX_SOURCES = 50
 MAX_BYTES = 256 * 1024
 """Of a request's body, and the characters of all texts that are sources."""
 
@@ -56,7 +55,7 @@ class CheckRequest(StrictModel):
         list[SourceToCheck],
         Field(
             min_length=1,
-            max_length=MAX_SOURCES,
+            max_length=50,
             description="What it cites, in the order of the numbers; each has exactly one of "
             "`text`, `url` (an approved page) and `passage` (the `id` of a search result).",
         ),
@@ -66,15 +65,9 @@ class CheckRequest(StrictModel):
         Field(description="Which marks are citations; both by default. The other form is prose."),
     ] = None
 
-    @property
-    def names_passages(self) -> bool:
-        """Whether it reads indexed documents, which not everybody may."""
-        return any(source.passage is not None for source in self.sources)
-
-    @property
-    def names_pages(self) -> bool:
-        """Whether it reads approved pages."""
-        return any(source.url is not None for source in self.sources)
+    def names(self, kind: Literal["url", "passage"]) -> bool:
+        """Whether it reads approved pages, or passages, which not everybody may."""
+        return any(getattr(source, kind) is not None for source in self.sources)
 
     @model_validator(mode="after")
     def _is_short_enough(self) -> "CheckRequest":
@@ -84,12 +77,8 @@ class CheckRequest(StrictModel):
 
 
 async def check(request: CheckRequest, services: Services | Library | None = None) -> CheckedAnswer:
-    """The checked answer; pages need *services*, and passages need a server's Services.
-
-    Raises BadFields for a page that is not approved or cannot be read and for an unknown passage,
-    IndexUnavailable, and InvalidRequest for too many citations.
-    """
-    pages = await _pages(request, services) if services and request.names_pages else {}
+    """The checked answer; pages need *services*, passages a server's. Raises InvalidRequest."""
+    pages = await _pages(request, services) if services and request.names("url") else {}
     sources = [
         await _passage(place, source, services)
         if isinstance(services, Services) and source.passage is not None
@@ -103,20 +92,17 @@ async def _pages(request: CheckRequest, services: Services | Library) -> dict[in
     """The texts of the pages, by their places among the sources."""
     approved = {r.source.url: r for r in requests_of(services.sources.current().catalog)}
     named = {n: source for n, source in enumerate(request.sources) if source.url is not None}
-    unknown = [place for place, source in named.items() if source.url not in approved]
-    _refuse(
-        unknown,
-        "url",
-        "is not an approved page; /api/domains and `judge sources list` name them. Give its words "
-        "as text",
-    )
-    snippets = [approved[source.url or ""] for source in named.values()]
-    texts = dict(zip(named, await services.retriever.full_texts(snippets), strict=True))
+    pages = {n: approved.get(source.url or "") for n, source in named.items()}
+    unknown = [n for n, page in pages.items() if page is None]
+    how = "/api/domains and `judge sources list` name them. Give its words as text"
+    _refuse(unknown, "url", f"is not an approved page; {how}")
+    known = [page for page in pages.values() if page]
+    texts = dict(zip(named, await services.retriever.full_texts(known), strict=True))
     lost = [place for place, text in texts.items() if text is None]
     _refuse(lost, "url", "cannot be read now; try again later, or give its words as text")
     return {
-        place: AnswerSource(texts[place] or "", named[place].title or snippet.source.title)
-        for place, snippet in zip(named, snippets, strict=True)
+        place: AnswerSource(texts[place] or "", named[place].title or page.source.title)
+        for place, page in zip(named, known, strict=True)
     }
 
 

@@ -10,12 +10,6 @@ from pydantic import Field
 from judge.bootstrap.code_roots import CodeRoots
 from judge.types.request_fields import StrictModel
 
-MAX_ITEMS = 200
-"""Items in one answer; whoever wants more narrows the question."""
-
-MAX_CONTEXT_TOKENS = 20000
-"""In one answer about a symbol's context."""
-
 Repo = Annotated[
     str | None,
     Field(description="A name from JUDGE_CODE_ROOTS; may be left out when there is only one."),
@@ -23,7 +17,7 @@ Repo = Annotated[
 Symbol = Annotated[
     str, Field(min_length=1, max_length=500, description="A name, Class.method or a full name.")
 ]
-Limit = Annotated[int, Field(ge=1, le=MAX_ITEMS, description="The most items to return.")]
+Limit = Annotated[int, Field(ge=1, le=200, description="The most items to return.")]
 
 
 class _CodeRequest(StrictModel):
@@ -97,7 +91,7 @@ class CodeContext(_CodeRequest):
 
     symbol: Symbol
     tokens: Annotated[
-        int, Field(ge=200, le=MAX_CONTEXT_TOKENS, description="The approximate size of the answer.")
+        int, Field(ge=200, le=20_000, description="The approximate size of the answer.")
     ] = 4000
 
     def answer(self, graph: CodeGraph) -> Result:

@@ -2,17 +2,10 @@
 
 from pathlib import Path
 from traceback import extract_tb
-from typing import TYPE_CHECKING
 
+from judge.bootstrap.services import Services
 from judge.ports import Journal
 from judge.types.results import JudgeResult
-
-if TYPE_CHECKING:
-    from judge.bootstrap.services import Services
-
-
-MAX_PLACES = 8
-"""Places of a traceback in one line of the log."""
 
 
 def log_judgement(journal: Journal, result: JudgeResult) -> None:
@@ -30,14 +23,11 @@ def log_judgement(journal: Journal, result: JudgeResult) -> None:
 
 
 def log_error(journal: Journal, error: Exception, *, event: str = "http.error") -> None:
-    """Log an unexpected error: its type and place, never its text.
-
-    The text of an exception may quote what a person wrote.
-    """
+    """Log an unexpected error: its type and place, never its text, which may quote a person."""
     causes: list[BaseException] = [error]
     while (cause := causes[-1].__cause__ or causes[-1].__context__) and cause not in causes:
         causes.append(cause)
-    frames = reversed(extract_tb(error.__traceback__, limit=-MAX_PLACES))
+    frames = reversed(extract_tb(error.__traceback__, limit=-8))
     journal.note(
         event,
         error=" <- ".join(type(cause).__name__ for cause in causes),
@@ -45,7 +35,7 @@ def log_error(journal: Journal, error: Exception, *, event: str = "http.error") 
     )
 
 
-async def warm(services: "Services", *, event: str = "http.error") -> None:
+async def warm(services: Services, *, event: str = "http.error") -> None:
     """Warm the caches that the first requests would wait for; a failure is only logged."""
     try:
         await services.warm()

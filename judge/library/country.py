@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from judge.library.dispute import Dispute, normalise
 from judge.library.extract.page_status import RegionNames
+from judge.library.sources.tables import CountryTable
 from judge.text.patterns import PatternSet, Phrases
 from judge.types.results import HelpLine
 
@@ -99,38 +100,45 @@ def plain_name(name: str) -> str:
     return name.casefold().removeprefix("the ")
 
 
-def compile_places(
-    towns: Mapping[str, Sequence[str]],
-    patterns: Mapping[str, Iterable[str]],
-    lookalikes: Iterable[str],
-    elsewhere: Mapping[str, str],
-    short: Mapping[str, str],
-) -> PlaceNames:
-    """The places of a country; *towns* and *patterns* are by region, the rest by country."""
+def compile_places(table: CountryTable, others: Sequence[CountryTable]) -> PlaceNames:
+    """The places of the country in *table*, and of *others*."""
     signs = [
         (sign, region)
-        for region, names in towns.items()
+        for region in table.regions
+        for town in [_either(table.places.get(region, ()))]
         for sign in (
             rf"\b{re.escape(region).replace('-', ' ')}{_NOT_A_NAME}",
-            rf"{_PLACE}{_either(names)}{_NOT_A_NAME}",
-            rf"\b{_either(names)}{_HOME}",
+            rf"{_PLACE}{town}{_NOT_A_NAME}",
+            rf"\b{town}{_HOME}",
+            *(rf"(?:{pattern}){_NOT_A_NAME[2:]}" for pattern in table.patterns.get(region, ())),
         )
     ]
-    signs += [
-        (rf"(?:{sign}){_NOT_A_NAME[2:]}", region)
-        for region, several in patterns.items()
-        for sign in several
-    ]
-    all_towns, states = _either(name for names in towns.values() for name in names), _either(short)
+    ours = {name.casefold() for name in _names_of(table)}
+    elsewhere = {
+        name: other.name
+        for other in others
+        for name in _names_of(other)
+        if name.casefold() not in ours
+    }
+    short = {code: other.name for other in others for code in other.short}
+    towns = _either(name for region in table.regions for name in table.places.get(region, ()))
+    states = _either(short)
     return PlaceNames(
         PatternSet(sign for sign, _ in signs),
         tuple(region for _, region in signs),
-        PatternSet((*lookalikes, rf"\b{all_towns}, {states}\b")),
-        all_towns,
+        PatternSet((*table.lookalikes, rf"\b{towns}, {states}\b")),
+        towns,
         Phrases((normalise(name).words, country) for name, country in elsewhere.items()),
         PatternSet((rf"\b[a-z]{{3,}}, (?P<code>{states})\b", rf"[(\[](?P<code>{states})[)\]]")),
         short,
     )
+
+
+def _names_of(table: CountryTable) -> Iterator[str]:
+    """All names of places in a country, its own among them."""
+    yield from (table.name, plain_name(table.name), *table.names)
+    yield from (region.replace("-", " ") for region in table.regions)
+    yield from (name for names in table.places.values() for name in names)
 
 
 def _either(names: Iterable[str]) -> str:

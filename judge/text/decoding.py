@@ -39,7 +39,8 @@ _COOKIE = re.compile(rb"\A(?:[^\n]{0,200}\n)?[^\n]{0,80}coding[:=][ \t]*([-\w.]{
 """How editors and Python declare an encoding in the first two lines."""
 
 _DECLARED = re.compile(
-    rb"(?:<meta(?=[\s/])[^>]{0,512}?(?<![\w-])charset|\A\s{0,64}<\?xml[^>]{1,128}?encoding)"
+    rb"(?:<meta(?=[\s/])(?:(?=[^>]{0,512}?http-equiv)[^>]{0,512}?"
+    rb"|(?:[^>\"']|\"[^\"]{0,512}\"|'[^']{0,512}'){0,512}?)(?<![\w-])charset|\A\s{0,64}<\?xml[^>]{1,128}?encoding)"
     rb"\s{0,8}=\s{0,8}[\"']?\s{0,8}([\w.:-]{1,40})",
     re.IGNORECASE,
 )
@@ -121,10 +122,8 @@ def html_as_utf8(body: bytes, charset: str = "") -> bytes:
     valid, or nearly every one, then the page's own declaration, then what the letters are likely to
     be. Unknown labels are ignored.
     """
-    if marked := marked_encoding(body):
-        return _recoded(body, marked).removeprefix(codecs.BOM_UTF8)
-    if stated := _known_encoding(charset):
-        return _recoded(body, stated)
+    if stated := marked_encoding(body) or _known_encoding(charset):
+        return _recoded(body, stated).removeprefix(codecs.BOM_UTF8)
     try:
         # Not "final": a page cut at the size limit may end inside a character.
         return body[: codecs.utf_8_decode(body, "strict", False)[1]]
@@ -139,10 +138,10 @@ def _recoded(body: bytes, encoding: str) -> bytes:
 
 
 def _declared_encoding(body: bytes) -> str:
-    """The first encoding that the page declares, not UTF-16, which would hide that; else ""."""
+    """The encoding that the page declares, not UTF-8, which it is not, or UTF-16; else ""."""
     found = _DECLARED.search(_NO_DECLARATION.sub(b"", body[:_DECLARED_WITHIN_BYTES]))
     label = _known_encoding(found[1].decode("ascii", "replace")) if found else ""
-    return "" if label.startswith("utf-16") else label
+    return "" if label.startswith("utf-") else label
 
 
 def _known_encoding(label: str) -> str:

@@ -2,12 +2,14 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import Stemmer
+
+T = TypeVar("T")
 
 STOP_WORDS = frozenset(
     """
@@ -215,6 +217,20 @@ def _is_inside_a_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
     is_dotted = is_initial and _DOTTED.fullmatch(word) is not None
     begins_sentence = not following or following.lower() in _BEGINS_SENTENCE
     return (lower in _MAYBE_LAST or is_dotted) and not begins_sentence
+
+
+def grouped(items: Iterable[T], size: Callable[[T], int], most: int) -> Iterator[list[T]]:
+    """*items* in groups whose sizes add up to at most *most*; a larger item stands alone."""
+    group: list[T] = []
+    total = 0
+    for item in items:
+        if group and total + size(item) > most:
+            yield group
+            group, total = [], 0
+        group.append(item)
+        total += size(item)
+    if group:
+        yield group
 
 
 def counted(number: int, noun: str) -> str:

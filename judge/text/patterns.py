@@ -89,14 +89,17 @@ def _needed(items: Iterator[re.Match[str]], *, is_word: bool = False) -> tuple[_
     return (frozenset().union(*branches) if all(branches) else None), may_miss  # type: ignore[arg-type]
 
 
+@functools.lru_cache(maxsize=4096)
+def _needed_by(pattern: str) -> frozenset[str]:
+    """What one word at least of a text that matches begins with; nothing if it cannot be told."""
+    return _needed(_ITEM.finditer(pattern.lower()))[0] or frozenset()
+
+
 class PatternSet:
     """Numbered regular expressions that ignore case, compiled when a text may match first."""
 
     def __init__(self, regexes: Iterable[str]) -> None:
-        self._patterns = [
-            (pattern, _needed(_ITEM.finditer(pattern.lower()))[0] or frozenset())
-            for pattern in regexes
-        ]
+        self._patterns = [(pattern, _needed_by(pattern)) for pattern in regexes]
 
     def compile(self) -> None:
         """Compile all at once, which takes some milliseconds for each."""
@@ -118,9 +121,6 @@ class PatternSet:
 
 T = TypeVar("T")
 
-FoundPhrases = list[tuple[int, list[tuple[int, T]]]]
-"""The index of each word where phrases begin, with the number of words and value of each."""
-
 
 class Phrases(Generic[T]):
     """Phrases of words in the *form* to which those of a text are brought, each with its values."""
@@ -137,10 +137,12 @@ class Phrases(Generic[T]):
             lengths.setdefault(words[0], set()).add(len(words))
         self._lengths = {first: sorted(found) for first, found in lengths.items()}
 
-    def find(self, words: Sequence[str]) -> FoundPhrases[T]:
-        """Where phrases begin in *words*, and which; shorter ones first, then as given."""
+    def find(self, words: Sequence[str]) -> Iterator[tuple[int, list[tuple[int, T]]]]:
+        """The index of each word where phrases begin, with the length and value of each of them.
+
+        Shorter ones come first, then as given.
+        """
         formed = [*map(self.form, words)]
-        found: FoundPhrases[T] = []
         for start, first in enumerate(formed):
             phrases = [
                 (length, value)
@@ -149,5 +151,4 @@ class Phrases(Generic[T]):
                 for value in self._values.get(tuple(formed[start : start + length]), ())
             ]
             if phrases:
-                found.append((start, phrases))
-        return found
+                yield start, phrases

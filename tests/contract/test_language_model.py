@@ -194,6 +194,12 @@ def on_text(request: pytest.FixtureRequest) -> OnText:
     return ignore_text if request.param == "whole" else lambda _: None
 
 
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No seconds of waiting before the retries, whose lengths are claimed elsewhere."""
+    monkeypatch.setattr("judge.adapters.models.remote.BUSY_BACKOFFS_S", (0.01, 0.01, 0.01))
+
+
 async def complete(
     model: LanguageModel, timeout_s: float = 10.0, on_text: OnText = ignore_text
 ) -> ModelReply:

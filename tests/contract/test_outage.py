@@ -16,7 +16,7 @@ from judge.library.extract.html_page import ReadPage
 from judge.library.pages.page_records import SnippetRequest
 from judge.library.pages.retriever import SnippetRetriever
 from judge.settings import Settings
-from judge.types.references import RetrievalSettings, Snippet, SourceSpec
+from judge.types.references import Page, RetrievalSettings, Snippet, SourceSpec
 from tests.fakes.fetcher import ScriptedFetcher
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.redis_server import RedisServer
@@ -42,9 +42,9 @@ class Process:
         return tuple(page.snippet for page in pages if page.snippet)
 
 
-def read_text(_url: str, body: bytes, *_: object, **__: object) -> ReadPage:
+def read_text(_: SnippetRequest, page: Page) -> ReadPage:
     """Pages are plain text already."""
-    return ReadPage(lead=body.decode())
+    return ReadPage(lead=page.body.decode())
 
 
 @asynccontextmanager

@@ -15,6 +15,7 @@ import pytest
 
 from judge.adapters.index.postgres.database import open_database
 from judge.adapters.index.postgres.index import PostgresIndex
+from judge.adapters.index.stored import passage_terms
 from judge.bootstrap.corpus import open_postgres
 from judge.errors import IndexUnavailable, InvalidAddress
 from judge.library.search.query import parse_query
@@ -192,3 +193,17 @@ async def test_full_disk_is_told_and_what_was_there_stays(small_disk, address):
         assert await found(engine.index, "dogs") == ["dogs"]
         await add(engine, CATS)
         assert await found(engine.index, "cats") == ["cats"]
+
+
+async def test_the_terms_of_replaced_and_removed_passages_go_with_them(engine, address):
+    await add(engine, DOGS, CATS)
+    fewer = document("dogs", id="dogs")
+    await add(engine, fewer)
+    async with engine.store.writing() as writer:
+        await writer.remove("default", ["cats"])
+        await writer.commit()
+    with psycopg.connect(address) as connection:
+        [[left]] = connection.execute("SELECT count(*) FROM judge.terms").fetchall()
+        assert left == len(set(passage_terms(fewer.passages[0])))
+        connection.execute("DELETE FROM judge.documents")
+        assert connection.execute("SELECT count(*) FROM judge.terms").fetchall() == [(0,)]

@@ -100,6 +100,7 @@ class TestCluster:
         with pytest.raises(CacheUnavailable, match="RedisClusterException"):
             await ping_redis(settings_for(redis_url.replace("redis://", "redis+cluster://")))
 
+    @pytest.mark.slow
     async def test_master_killed_under_load_loses_only_cache(self):
         with running_cluster(replicas=1, node_timeout_ms=1000) as cluster:
             dying, replica = cluster.nodes[0], cluster.nodes[-1]
@@ -120,6 +121,7 @@ class TestCluster:
 
 @pytest.mark.real_redis
 class TestSentinels:
+    @pytest.mark.slow
     async def test_master_killed_under_load_loses_only_cache(self):
         with running_sentinels() as watched:
             async with load_on(watched.url) as load:

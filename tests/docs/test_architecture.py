@@ -26,6 +26,7 @@ def in_code(cell: str) -> list[str]:
     return re.findall(r"`([^`]+)`", cell)
 
 
+@functools.cache
 def names_defined_in(path: str) -> set[str]:
     nodes = list(ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))))
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef

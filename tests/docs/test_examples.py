@@ -62,6 +62,7 @@ def test_every_example_is_run_and_listed():
     assert all(f"| `{name}` |" in listed for name in names)
 
 
+@pytest.mark.process
 def test_curl_prints_the_verdict(deployment):
     assert shutil.which("curl"), "curl is not installed (Debian: apt-get install curl)"
     done = run("ask.sh", deployment[1])
@@ -69,6 +70,7 @@ def test_curl_prints_the_verdict(deployment):
     assert json.loads(done.stdout)["summary"] == SUMMARY
 
 
+@pytest.mark.process
 def test_python_prints_the_answer_with_its_references(deployment):
     done = run("ask.py", deployment[1])
     assert done.returncode == 0, done.stderr
@@ -76,6 +78,7 @@ def test_python_prints_the_answer_with_its_references(deployment):
     assert re.search(r"^\[1\] Page /(?:repairs|rent) http://", done.stdout, re.MULTILINE)
 
 
+@pytest.mark.process
 def test_python_follows_the_stream_and_a_retry(deployment):
     world, server = deployment
     world.gemini.script(BAD_REPLY)
@@ -96,6 +99,7 @@ def test_python_follows_the_stream_and_a_retry(deployment):
     ]
 
 
+@pytest.mark.process
 def test_typescript_judges_with_and_without_streaming(deployment):
     done = run("judge.ts", deployment[1])
     assert done.returncode == 0, done.stderr
@@ -112,6 +116,7 @@ def test_typescript_judges_with_and_without_streaming(deployment):
     ]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", ["check.py", "check.ts"])
 def test_citation_check_is_the_same_in_both_languages(deployment, name):
     done = run(name, deployment[1])
@@ -134,6 +139,7 @@ def test_the_page_on_citations_shows_code_that_runs(capsys):
     assert typed in (EXAMPLES / "check.ts").read_text()
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", COMMANDS)
 def test_refusal_is_printed_and_fails(deployment, name):
     done = run(name, deployment[1], key="wrong")

@@ -1,6 +1,7 @@
 """The HTTP app over fakes, and a client that calls it in this process and event loop."""
 
 import asyncio
+import functools
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
@@ -19,9 +20,11 @@ from judge.bootstrap.corpus import open_search
 from judge.bootstrap.services import Services
 from judge.bootstrap.sources import compile_knowledge
 from judge.entrypoints.api.app import create_app
+from judge.judging.results import Knowledge
 from judge.library.pages.retriever import SnippetRetriever
 from judge.ports import LanguageModel, RateLimiter
 from judge.settings import Settings
+from judge.types.text_files import TextFile
 from tests.entrypoints.conformance import check_reply
 from tests.fakes.clock import FakeClock
 from tests.fakes.fetcher import ScriptedFetcher
@@ -66,6 +69,16 @@ RETOLD_REPLY = json.dumps({"retelling": RETELLING, "query": "Am I being unreason
 BAD_REPLY = GOOD_REPLY.replace("[1]", "[7]")
 
 
+def knowledge_of(main: TextFile) -> Knowledge:
+    """The compiled *main*; the sources of most tests are compiled once."""
+    return _usual_knowledge() if main.text == SOURCES else compile_knowledge(main)
+
+
+@functools.cache
+def _usual_knowledge() -> Knowledge:
+    return compile_knowledge(SOURCES)
+
+
 @dataclass
 class Bench:
     """The app's dependencies, which a test can inspect and change."""
@@ -103,7 +116,7 @@ async def open_bench(
     fetcher.page(REPAIRS_URL, REPAIRS_PAGE)
     counts = Metrics()
     journal = Journals(recorded, LogJournal(log), counts)
-    watched = WatchedFile(file, compile_knowledge, clock, journal)
+    watched = WatchedFile(file, knowledge_of, clock, journal)
     retriever = SnippetRetriever(fetcher, MemoryCache(clock), MemoryLock(clock), clock, journal)
     pipeline = build_pipeline(
         watched.current,

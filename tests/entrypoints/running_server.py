@@ -1,6 +1,7 @@
 """Starts the real server in processes, with a fake model and a fake web site on loopback."""
 
 import contextlib
+import functools
 import json
 import os
 import re
@@ -13,6 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import httpx
 
 from tests.fakes.gemini import FakeGemini
 from tests.fakes.site import FakeSite
@@ -39,7 +42,7 @@ def wait_until(condition: Callable[[], object], timeout_s: float = 60.0) -> None
     deadline = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < deadline, "the condition was not true in time"
-        time.sleep(0.005)
+        time.sleep(0.02)
 
 
 @dataclass
@@ -56,6 +59,12 @@ class RunningServer:
     @property
     def stderr(self) -> str:
         return "".join(list(self.errors))
+
+    @functools.cached_property
+    def client(self) -> httpx.Client:
+        """Opens a connection per request, so that every worker gets some."""
+        limits = httpx.Limits(max_keepalive_connections=0)
+        return httpx.Client(base_url=self.url, timeout=60, limits=limits)
 
     @property
     def url(self) -> str:
@@ -83,10 +92,8 @@ class World:
     @property
     def environment(self) -> dict[str, str]:
         inherited = {k: v for k, v in os.environ.items() if k in {"PATH", "HOME", "LANG"}}
-        coverage = {k: v for k, v in os.environ.items() if k.startswith(("COV_", "COVERAGE_"))}
         return {
             **inherited,
-            **coverage,
             "PYTHONPATH": str(ROOT),
             "GEMINI_API_KEY": "k-for-tests",
             "JUDGE_GEMINI_BASE_URL": self.gemini.base_url,

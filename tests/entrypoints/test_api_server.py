@@ -42,7 +42,7 @@ def test_two_disputes_cost_two_page_fetches_and_two_model_calls(shared):
     world, server = shared
     world.gemini.seen.clear()
     for _ in range(2):
-        reply = httpx.post(f"{server.url}/api/judge", json=DISPUTE, timeout=60)
+        reply = server.client.post("/api/judge", json=DISPUTE)
         assert reply.status_code == 200
         assert reply.json()["evidence"] == "grounded"
         assert len(reply.json()["references"]) == 2
@@ -54,8 +54,8 @@ def test_two_disputes_cost_two_page_fetches_and_two_model_calls(shared):
 
 def test_a_large_body_gets_its_answer(shared):
     _, server = shared
-    reply = httpx.post(
-        f"{server.url}/api/judge",
+    reply = server.client.post(
+        "/api/judge",
         content=b" " * 3_000_000,
         headers={"content-type": "application/json"},
     )
@@ -94,17 +94,22 @@ async def test_sigterm_lets_a_request_and_a_stream_finish(world):
     assert "panicked" not in server.stderr
 
 
-@pytest.mark.parametrize("endless", ["fifo", "/dev/zero"])
-def test_endless_sources_file_does_not_block(world, endless):
+def test_endless_sources_file_does_not_block(world):
     path = world.directory / "sources.toml"
-    with world.server() as server:
-        path.unlink()
-        if endless == "fifo":
-            os.mkfifo(path)
-        else:
-            path.symlink_to(endless)
-        wait_until(lambda: httpx.get(f"{server.url}/health/ready").json()["degraded"])
-        assert httpx.post(f"{server.url}/api/judge", json=DISPUTE, timeout=60).status_code == 200
+    good = path.read_text()
+    with world.server(JUDGE_MODEL="extractive") as server:
+
+        def is_degraded() -> bool:
+            return bool(server.client.get("/health/ready").json()["degraded"])
+
+        for make_endless in (lambda: os.mkfifo(path), lambda: path.symlink_to("/dev/zero")):
+            path.unlink()
+            make_endless()
+            wait_until(is_degraded)
+            assert server.client.post("/api/judge", json=DISPUTE).status_code == 200
+            path.unlink()
+            path.write_text(good)
+            wait_until(lambda: not is_degraded())
         assert server.stop() == 0
 
 
@@ -119,26 +124,59 @@ def children_of(server: RunningServer) -> set[int]:
     }
 
 
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory) -> Iterator[tuple[World, RunningServer]]:
+    """A server with two workers, for two tests; the second ends it."""
+    environment = {"JUDGE_MODEL": "extractive"}
+    with (
+        open_world(tmp_path_factory.mktemp("pair")) as world,
+        running_redis() as redis,
+        world.server(workers=2, REDIS_URL=redis.url, **environment) as server,
+    ):
+        yield world, server
+
+
+@pytest.mark.real_redis
+def test_workers_share_pages_and_counts(pair):
+    world, server = pair
+    count = 12
+    for _ in range(count):
+        assert server.client.post("/api/judge", json=DISPUTE).status_code == 200
+    assert (world.site.hits["/repairs"], world.site.hits["/rent"]) == (1, 1)
+    counted = re.search(
+        r'^judge_http_requests_total\{method="POST",route="/api/judge",status="200"\} (\S+)$',
+        server.client.get("/metrics").text,
+        re.MULTILINE,
+    )
+    assert counted
+    assert float(counted[1]) == count
+    assert "cache inside" not in server.stderr
+
+
 @pytest.mark.real_redis
 @pytest.mark.skipif(sys.platform != "linux", reason="children are found in /proc")
-def test_a_worker_that_ends_is_replaced_even_if_the_sources_file_is_broken(world):
-    with running_redis() as redis, world.server(workers=2, REDIS_URL=redis.url) as server:
-        before = children_of(server)
-        (world.directory / "sources.toml").write_text("[domains.tenancy\n")
-        os.kill(min(before), signal.SIGKILL)
-        wait_until(lambda: len(children_of(server) - before) == 1)
-        wait_until(lambda: "sources.last_good_used" in server.stderr)
-        reply = httpx.post(f"{server.url}/api/judge", json=DISPUTE, timeout=60)
-        assert len(reply.json()["references"]) == 2
-        last = children_of(server)
-        server.process.kill()
-        wait_until(lambda: not any(Path(f"/proc/{child}").exists() for child in last))
+def test_a_worker_that_ends_is_replaced_even_if_the_sources_file_is_broken(pair):
+    world, server = pair
+    before = children_of(server)
+    (world.directory / "sources.toml").write_text("[domains.tenancy\n")
+    os.kill(min(before), signal.SIGKILL)
+    wait_until(lambda: len(children_of(server) - before) == 1)
+    wait_until(lambda: "sources.last_good_used" in server.stderr)
+    reply = server.client.post("/api/judge", json=DISPUTE)
+    assert len(reply.json()["references"]) == 2
+    last = children_of(server)
+    server.process.kill()
+    wait_until(lambda: not any(Path(f"/proc/{child}").exists() for child in last))
 
 
 @pytest.mark.real_redis
 def test_workers_that_cannot_start_stop_the_server(world):
     (world.directory / "sources.toml").write_text("[domains.tenancy\n")
-    with running_redis() as redis, world.starting(workers=2, REDIS_URL=redis.url) as server:
+    environment = {"JUDGE_MODEL": "extractive"}
+    with (
+        running_redis() as redis,
+        world.starting(workers=2, REDIS_URL=redis.url, **environment) as server,
+    ):
         assert server.process.wait(60) == 1
     assert "server.start_failed" in server.stderr
     assert "ConfigurationError: A worker could not start" in server.stderr
@@ -148,27 +186,6 @@ def test_sigterm_while_starting_ends_the_server(world):
     with world.starting(JUDGE_MODEL="extractive") as server:
         server.process.send_signal(signal.SIGTERM)
         assert server.process.wait(20) in {0, -signal.SIGTERM}
-
-
-@pytest.mark.real_redis
-def test_workers_share_pages_and_counts(world):
-    with running_redis() as redis, world.server(workers=2, REDIS_URL=redis.url) as server:
-        count = 12
-        for _ in range(count):
-            # A connection per request, so that both workers get some.
-            reply = httpx.post(f"{server.url}/api/judge", json=DISPUTE, timeout=60)
-            assert reply.status_code == 200
-        assert (world.site.hits["/repairs"], world.site.hits["/rent"]) == (1, 1)
-        text = httpx.get(f"{server.url}/metrics").text
-        counted = re.search(
-            r'^judge_http_requests_total\{method="POST",route="/api/judge",status="200"\} (\S+)$',
-            text,
-            re.MULTILINE,
-        )
-        assert counted
-        assert float(counted[1]) == count
-        assert server.stop() == 0
-    assert "cache inside" not in server.stderr
 
 
 def test_several_workers_without_redis_are_refused(world):
@@ -181,18 +198,20 @@ def test_several_workers_without_redis_are_refused(world):
 def test_server_works_if_its_log_cannot_be_written(world, stderr):
     port = free_port()
     judge = f"exec {sys.executable} -m judge serve --port {port} {stderr}"
-    process = subprocess.Popen(["sh", "-c", judge], cwd=world.directory, env=world.environment)
+    environment = {**world.environment, "JUDGE_MODEL": "extractive"}
+    process = subprocess.Popen(["sh", "-c", judge], cwd=world.directory, env=environment)
+    client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60)
 
     def status() -> int:
         with contextlib.suppress(httpx.HTTPError):
-            url = f"http://127.0.0.1:{port}/api/judge"
-            return httpx.post(url, json=DISPUTE, timeout=60).status_code
+            return client.post("/api/judge", json=DISPUTE).status_code
         return 0
 
     try:
         wait_until(lambda: status() or process.poll() is not None, timeout_s=60)
         assert status() == 200
     finally:
+        client.close()
         process.terminate()
     assert process.wait(20) >= 0, "it had to be killed"
 
@@ -239,16 +258,22 @@ async def test_lost_redis_is_reported_without_any_requests(world):
     assert "judge_cache_degraded 1.0" in shown.text
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
-def test_every_line_of_the_log_is_json_the_listening_address_too(world, host):
-    with world.server(host=host, JUDGE_MODEL="extractive") as server:
-        lines = [json.loads(line) for line in server.stderr.splitlines()]
-        [listening] = [line for line in lines if line["event"] == "server.listening"]
-        assert listening["address"] == server.url.replace("127.0.0.1", host)
-        assert httpx.get(f"{server.url}/health/live").status_code == 200
+def test_every_line_of_the_log_is_json_the_listening_address_too(world, shared):
+    assert address_of(shared[1]) == shared[1].url
+    with world.server(host="0.0.0.0", JUDGE_MODEL="extractive") as server:
+        assert address_of(server) == server.url.replace("127.0.0.1", "0.0.0.0")
+        assert server.client.get("/health/live").status_code == 200
         assert server.stop() == 0
     assert "Traceback" not in server.stderr
-    assert ("answer 403 until JUDGE_API_KEYS" in server.stderr) == (host == "0.0.0.0")
+    assert "answer 403 until JUDGE_API_KEYS" in server.stderr
+    assert "answer 403 until JUDGE_API_KEYS" not in shared[1].stderr
+
+
+def address_of(server: RunningServer) -> str:
+    """The address that the log names, whose every line is JSON."""
+    lines = [json.loads(line) for line in server.stderr.splitlines()]
+    [listening] = [line for line in lines if line["event"] == "server.listening"]
+    return listening["address"]
 
 
 @pytest.mark.parametrize("path", ["/health/live", "/"])
@@ -268,23 +293,22 @@ def events_of(server) -> list[str]:
     return [json.loads(line)["event"] for line in server.stderr.splitlines()]
 
 
-def test_a_bad_edit_is_reported_within_a_second_without_a_request(world):
+def test_a_bad_edit_is_reported_without_a_request_and_a_restart_serves_the_last_good_sources(world):
     with world.server(JUDGE_MODEL="extractive") as server:
         (world.directory / "sources.toml").write_text(BROKEN)
         wait_until(lambda: "sources.rejected" in events_of(server), 5)
-
-
-def test_a_restart_with_broken_sources_serves_the_last_good_ones_unless_it_is_strict(world):
-    with world.server(JUDGE_MODEL="extractive") as server:
         assert server.stop() == 0
-    (world.directory / "sources.toml").write_text(BROKEN)
     with world.server(JUDGE_MODEL="extractive") as server:
-        assert httpx.get(f"{server.url}/health/ready").status_code == 200
+        assert server.client.get("/health/ready").status_code == 200
         assert {"sources.rejected", "sources.last_good_used"} <= {*events_of(server)}
+
+
+def test_broken_sources_end_a_strict_server(world):
+    (world.directory / "sources.toml").write_text(BROKEN)
     done = subprocess.run(  # noqa: PLW1510 - the code is looked at
         [sys.executable, "-m", "judge", "serve", "--strict", "--port", "0"],
         cwd=world.directory,
-        env=world.environment,
+        env=world.environment | {"JUDGE_MODEL": "extractive"},
         capture_output=True,
         text=True,
         timeout=60,

@@ -59,6 +59,7 @@ def test_demo_serves_with_its_own_settings_and_leaves_no_files(cli, monkeypatch)
     assert (served.host, served.port, served.workers) == ("127.0.0.1", 8123, 1)
     assert served.settings.model == "extractive"
     assert served.settings.redis_url is None
+    assert served.settings.deadline_s == 300
     assert served.settings.cors_origins == ("http://localhost:5173", "https://app.example.org")
     [host] = served.settings.trusted_hosts
     assert f"http://{host}" in told.err
@@ -69,14 +70,17 @@ def test_demo_can_use_a_model_of_chat_completions(cli, monkeypatch):
     with ChatServer.in_thread() as fake:
         monkeypatch.setenv("JUDGE_MODEL", "openai:tiny")
         monkeypatch.setenv("JUDGE_OPENAI_BASE_URL", fake.base_url)
+        monkeypatch.setenv("JUDGE_DEADLINE_S", "70")
         told = cli("demo", "--once")
         cli("demo")
     assert told.code == 0, told.err
     assert "Therapist: Partly" in told.out
     assert len(fake.requests) == 1
-    assert cli.http_server.calls[0].settings.model == "openai:tiny"
+    settings = cli.http_server.calls[0].settings
+    assert (settings.model, settings.deadline_s) == ("openai:tiny", 70)
 
 
+@pytest.mark.process
 def test_the_demo_really_serves_until_ctrl_c(tmp_path):
     process = subprocess.Popen(
         [sys.executable, "-m", "judge", "demo", "--port", "0"],

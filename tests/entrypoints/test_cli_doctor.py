@@ -100,7 +100,6 @@ def test_unusable_fallback_model_is_a_finding(cli, monkeypatch):
 @pytest.mark.parametrize(
     ("variable", "part", "words"),
     [
-        ("JUDGE_CODE_ROOTS=nowhere", "code", ("nowhere", "JUDGE_CODE_ROOTS")),
         ("JUDGE_DEADLINE_S=soon", "settings", ("JUDGE_DEADLINE_S", "Correct")),
         ("JUDGE_SOURCES=nowhere.toml", "sources", ("nowhere.toml", "JUDGE_SOURCES")),
         ("JUDGE_DATA_DIR=sources.toml/data", "data", ("cannot be written", "JUDGE_DATA_DIR")),

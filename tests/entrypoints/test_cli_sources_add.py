@@ -49,7 +49,7 @@ def test_the_page_is_shown_and_written_as_one_line(cli, site, file):
     [row] = [line for line in after if line not in before]
     assert [line for line in after if line != row] == before
     [source] = tomllib.loads(f"s = [{row}]")["s"]
-    assert source["title"] == "Who repairs a rented home (Example)"
+    assert source["title"] == "Who repairs a rented home"
     assert source["url"] == site.url("/repairs")
     assert "heating" in source["topics"]
     assert after.index(row) == 6

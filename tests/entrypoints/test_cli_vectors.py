@@ -80,7 +80,7 @@ def test_doctor_reports_missing_vectors(cli, monkeypatch, server):
 
     server.is_down = False
     cli("index", "add", "docs")
-    assert "every passage has one of gemini-embedding-001-768" in cli("doctor").out
+    assert "0 missing of gemini-embedding-001-768" in cli("doctor").out
 
     monkeypatch.setenv("JUDGE_EMBEDDER", "word2vec")
     assert "vectors: Mend that, or set JUDGE_EMBEDDER=none." in cli("doctor").out

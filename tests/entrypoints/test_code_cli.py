@@ -181,6 +181,7 @@ def test_bad_input_is_exit_2_with_a_reason(root):
         assert ("no text in UTF-8" in out) == ("a\udcff" in arguments)
 
 
+@pytest.mark.process
 def test_query_does_not_import_the_builder_or_other_commands(root):
     query = (
         "import sys, judge.__main__ as judge_main\n"

@@ -174,6 +174,7 @@ def shared(tmp_path_factory) -> Iterator[tuple[World, RunningServer]]:
         yield world, server
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("mode", MODES)
 async def test_disconnecting_ends_the_model_call(shared, mode):
     world, server = shared

@@ -64,40 +64,38 @@ def ask(address: str, visitor: str = "127.0.0.1", path: str = "/api/judge") -> h
         return client.post(address + path, json=DISPUTE)
 
 
+MODEL = {"JUDGE_MODEL": "extractive"}
+
+
 class TestBehindNginx:
-    def test_each_visitor_has_a_limit_of_its_own(self, tmp_path):
+    def test_each_visitor_has_a_limit_of_its_own_and_events_before_the_end(self, tmp_path):
+        limits = {"JUDGE_TRUSTED_PROXIES": "127.0.0.1", "JUDGE_RATE_LIMIT": "1/minute"}
         with (
             open_world(tmp_path) as world,
-            world.server(JUDGE_TRUSTED_PROXIES="127.0.0.1", JUDGE_RATE_LIMIT="1/minute") as server,
+            world.server(**MODEL, **limits) as server,
             nginx(tmp_path, server.url) as address,
         ):
             statuses = [ask(address, visitor).status_code for visitor in ("127.0.0.2",) * 2]
             other = ask(address, "127.0.0.3").status_code
+            with (
+                httpx.Client(timeout=30) as client,
+                client.stream("POST", address + "/api/judge/stream", json=DISPUTE) as reply,
+            ):
+                events = [line for line in reply.iter_lines() if line.startswith("event:")]
 
         assert (statuses, other) == ([200, 429], 200)
+        assert events[-1] == "event: verdict"
+        assert len(events) > 2
 
     def test_without_trust_all_visitors_share_one(self, tmp_path):
         with (
             open_world(tmp_path) as world,
-            world.server(JUDGE_RATE_LIMIT="1/minute") as server,
+            world.server(**MODEL, JUDGE_RATE_LIMIT="1/minute") as server,
             nginx(tmp_path, server.url) as address,
         ):
             statuses = [ask(address, f"127.0.0.{last}").status_code for last in (2, 3)]
 
         assert statuses == [200, 429]
-
-    def test_events_arrive_before_the_reply_is_finished(self, tmp_path):
-        with (
-            open_world(tmp_path) as world,
-            world.server() as server,
-            nginx(tmp_path, server.url) as address,
-            httpx.Client(timeout=30) as client,
-            client.stream("POST", address + "/api/judge/stream", json=DISPUTE) as reply,
-        ):
-            events = [line for line in reply.iter_lines() if line.startswith("event:")]
-
-        assert events[-1] == "event: verdict"
-        assert len(events) > 2
 
 
 def judge(world, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -127,7 +125,7 @@ def test_index_is_backed_up_and_restored(tmp_path):
 
 
 def test_domain_is_switched_off_without_a_restart(tmp_path):
-    with open_world(tmp_path) as world, world.server() as server:
+    with open_world(tmp_path) as world, world.server(**MODEL) as server:
         before = ask(server.url).json()["domain"]
         (tmp_path / "sources.toml").write_text("[domains.work.terms]\nboss = 3\n")
         wait_until(lambda: "sources.reloaded" in server.stderr)

@@ -29,7 +29,7 @@ LATER_READING = "from judge.library.pages import page_records; page_records.READ
 def test_cached_records_of_one_version_do_not_affect_the_other(
     world: World, redis_server: RedisServer
 ) -> None:
-    common = {"REDIS_URL": redis_server.url}
+    common = {"REDIS_URL": redis_server.url, "JUDGE_MODEL": "extractive"}
     pages = ("/repairs", "/rent")
     with redis.Redis.from_url(redis_server.url) as client:
         client.flushall()

@@ -61,8 +61,9 @@ def guarded(directory, **environment) -> Iterator[Guarded]:
 
 @pytest.fixture(scope="module")
 def keyed(tmp_path_factory) -> Iterator[Guarded]:
-    """With keys and a limit."""
-    environment = {**KEYS, "JUDGE_RATE_LIMIT": f"{LIMIT}/hour"}
+    """With keys, a limit for each, and tokens for two judgements; the last test kills its Redis."""
+    tokens = str(2 * TOKENS_A_JUDGEMENT)
+    environment = {**KEYS, "JUDGE_RATE_LIMIT": f"{LIMIT}/hour", "JUDGE_DAILY_TOKENS": tokens}
     with guarded(tmp_path_factory.mktemp("keyed"), **environment) as bench:
         yield bench
 
@@ -88,30 +89,25 @@ def test_workers_share_one_limit(keyed):
     assert asked[0].headers["ratelimit-policy"] == f'"default";q={LIMIT};w=3600'
 
 
-@pytest.fixture
-def thrifty(tmp_path) -> Iterator[Guarded]:
-    """With tokens for two judgements, and ten requests an hour."""
-    limit = str(2 * TOKENS_A_JUDGEMENT)
-    with guarded(tmp_path, JUDGE_DAILY_TOKENS=limit, JUDGE_RATE_LIMIT="10/hour") as bench:
-        yield bench
-
-
-async def test_no_worker_calls_the_model_past_the_daily_tokens(thrifty):
-    seen = thrifty.world.gemini.seen
-    assert [thrifty.judge().status_code for _ in range(2)] == [200, 200]
+def test_no_worker_calls_the_model_past_the_daily_tokens(keyed):
+    seen = keyed.world.gemini.seen
+    while len(seen) < 2:
+        assert keyed.judge(key="user-three").status_code == 200
     for path in ("/api/judge", "/api/judge/stream") * 3:
-        reply = thrifty.judge(path)
+        reply = keyed.judge(path, key="user-three")
         assert (reply.status_code, reply.json()["type"]) == (503, "/problems/budget-spent")
         assert 0 < int(reply.headers["retry-after"]) <= 24 * 3600
     assert len(seen) == 2
-    assert thrifty.metric("judge_tokens_today") == 2 * TOKENS_A_JUDGEMENT
-    assert thrifty.metric("judge_daily_tokens_limit") == 2 * TOKENS_A_JUDGEMENT
+    assert keyed.metric("judge_tokens_today") == 2 * TOKENS_A_JUDGEMENT
+    assert keyed.metric("judge_daily_tokens_limit") == 2 * TOKENS_A_JUDGEMENT
 
 
-def test_each_worker_enforces_the_limit_and_reports_it_when_redis_dies(thrifty):
-    assert [thrifty.judge().status_code for _ in range(2)] == [200, 200]
-    assert [thrifty.get(PATH).status_code for _ in range(9)] == [200] * 8 + [429]
-    thrifty.redis.kill()
-    allowed = [thrifty.get(PATH).status_code for _ in range(60)].count(200)
-    assert allowed <= 10
-    assert thrifty.metric('judge_events_total{event="cache.down"}') >= 1
+def test_each_worker_enforces_the_limit_and_reports_it_when_redis_dies(keyed):
+    def ask(count: int) -> list[int]:
+        key = {"authorization": "Bearer user-three"}
+        return [keyed.get(PATH, **key).status_code for _ in range(count)]
+
+    assert ask(LIMIT + 1)[-1] == 429
+    keyed.redis.kill()
+    assert ask(3 * LIMIT).count(200) <= LIMIT
+    assert keyed.metric('judge_events_total{event="cache.down"}') >= 1

@@ -15,7 +15,7 @@ from tests.fakes.redis_server import RedisServer
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
-CROWD = 300
+CROWD = 100
 WORKERS = 2
 
 
@@ -53,6 +53,7 @@ def test_load_on_a_cold_cache_fetches_each_page_once_and_keeps_its_plain_text_fo
     settings = {"REDIS_URL": redis_server.url, "JUDGE_RATE_LIMIT": "100000/minute"}
     with world.server(workers=WORKERS, **settings) as server:
         replies = asyncio.run(ask(server.url, CROWD))
+        assert server.stop() == 0
     assert {reply.status for reply in replies} == {200}
     assert {len(reply.body["references"]) for reply in replies} == {2}
     assert (world.site.hits["/repairs"], world.site.hits["/rent"]) == (1, 1)

@@ -8,8 +8,10 @@ from judge.judging.pipeline import Pipeline
 from judge.judging.references import ReferenceCollector
 from judge.judging.results import Knowledge
 from judge.library.extract.html_page import ReadPage
+from judge.library.pages.page_records import SnippetRequest
 from judge.library.pages.retriever import SnippetRetriever
 from judge.ports import Clock, Journal, LanguageModel, PageFetcher, PassageFinder
+from judge.types.references import Page
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
 
@@ -17,8 +19,8 @@ from tests.fakes.journal import RecordingJournal
 def text_retriever(fetcher: PageFetcher, clock: Clock, journal: Journal) -> SnippetRetriever:
     """A retriever whose pages are plain text already."""
 
-    def read(_url: str, body: bytes, content_type: str, **_: object) -> ReadPage | None:
-        return ReadPage(lead=body.decode()) if content_type == "text/html" else None
+    def read(_: SnippetRequest, page: Page) -> ReadPage | None:
+        return ReadPage(lead=page.body.decode()) if page.content_type == "text/html" else None
 
     return SnippetRetriever(
         fetcher, MemoryCache(clock), MemoryLock(clock), clock, journal, read=read

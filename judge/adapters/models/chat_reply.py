@@ -10,16 +10,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from judge.adapters.models.remote import Draft, is_incomplete_json
+from judge.adapters.models.remote import MAX_REPLY_CHARS, Draft, is_incomplete_json
 from judge.types.replies import ModelReply, Usage
 
 DONE: Final = "[DONE]"
 """The last event of a stream."""
 
 _NAMES: Final = "think|thinking|thought|thoughts|reasoning|reflection"
-_THINKING: Final = re.compile(rf"<(?:{_NAMES})>|\[THINK\]|<\|channel\|>", re.IGNORECASE)
+_THINKING: Final = re.compile(rf"<(?:{_NAMES})\b[^>]*>|\[THINK\]|<\|channel\|>", re.IGNORECASE)
 _ANSWER: Final = re.compile(
-    rf"</(?:{_NAMES})>|\[/THINK\]|<\|channel\|>\s*final[^{{]*?<\|message\|>", re.IGNORECASE
+    rf"</(?:{_NAMES})\s*>|\[/THINK\]|<\|channel\|>\s*final[^{{]*?<\|message\|>", re.IGNORECASE
 )
 """After which the reply comes; templates that open the thinking in the prompt leave only this."""
 
@@ -27,6 +27,11 @@ _LONGEST_TAG: Final = 60
 """Characters of the longest of these, which may come in several events."""
 
 _STOP_TOKENS: Final = re.compile(r"(?:\s|<\|\w+\|>|</s>|<end_of_turn>)+\Z")
+
+_DECODER: Final = json.JSONDecoder()
+_OBJECT: Final = re.compile(r"\{\s*\"")
+_BEHIND: Final = re.compile(r"\s*(?:\Z|[<\[`])")
+"""The end, a tag or a fence; words behind a reply are left to the checks."""
 
 _BEGINS: Final = re.compile(r"\s*(?:\{|```)")
 """How the JSON begins, which may stand in a fence of code."""
@@ -41,7 +46,7 @@ class ChatDraft(Draft):
     error: Any = None
     """The error of a server that failed in the middle of a stream."""
     repairs: set[str] = field(default_factory=set)
-    """What had to be taken off or found elsewhere: `thinking`, `reasoning`, `stop-token`."""
+    """What was taken off or found elsewhere: `thinking`, `reasoning`, `stop-token`, `words`."""
     _raw: str = ""
     _begin: int = 0
     """Where the reply begins in `_raw`, as far as is known."""
@@ -115,10 +120,8 @@ class ChatDraft(Draft):
         if self.text and not is_incomplete_json(self.text):
             return self.text
         *_, last = [0, *(tag.end() for tag in _ANSWER.finditer(self._raw))]
-        for source, repair in ((self._raw[last:], "thinking"), (self._reasoning, "reasoning")):
-            begin = source.find("{")
-            found = _without_stop_tokens(source[begin:]) if begin >= 0 else ""
-            if found and not is_incomplete_json(found):
+        for source, repair in ((self._raw[last:], "words"), (self._reasoning, "reasoning")):
+            if found := _last_object(source[-2 * MAX_REPLY_CHARS :]):
                 self.repairs.add(repair)
                 return _joined(found)
         is_thinking = _THINKING.match(self._raw[self._begin :].lstrip()) is not None
@@ -127,6 +130,21 @@ class ChatDraft(Draft):
 
 def _without_stop_tokens(text: str) -> str:
     return text[:-_LONGEST_TAG] + _STOP_TOKENS.sub("", text[-_LONGEST_TAG:])
+
+
+def _last_object(text: str) -> str:
+    """The last whole JSON object in *text*, without what stands around it; else ""."""
+    found, at = "", 0
+    while begin := _OBJECT.search(text, at):
+        at = begin.end()
+        try:
+            _, end = _DECODER.raw_decode(text, begin.start())
+        except (ValueError, RecursionError):
+            continue
+        at = end
+        if _BEHIND.match(text, end):
+            found = text[begin.start() : end]
+    return found
 
 
 def _joined(text: str) -> str:

@@ -28,21 +28,29 @@ BILLING: Final = (
 CURRENT_MODEL: Final = "gemini-3.8-flash"
 """The default of JUDGE_MODEL, which is named where another is not found."""
 
-_REASONS: Final[Mapping[str, str]] = {
-    "API_KEY_INVALID": "the key was refused: check GEMINI_API_KEY",
-    "SERVICE_DISABLED": "the Gemini API is not enabled in the key's project: enable it there",
-    "API_KEY_SERVICE_BLOCKED": "the key may not call the Gemini API: change its restrictions",
+_KEY: Final = "the key was refused: check GEMINI_API_KEY"
+_HINTS: Final[Mapping[str, str]] = {
+    '"API_KEY_INVALID"|API key (?:not valid|expired)': _KEY,
+    "leaked": "Google has blocked the key because it was leaked: make a new one",
+    "CONSUMER_SUSPENDED": "Google has suspended the key's project: look at its notices there",
+    "BILLING_DISABLED": "billing is not enabled for the key's project: enable it there",
+    "SERVICE_DISABLED|has not been used in project": "the Gemini API is not enabled in the key's "
+    "project: enable it there",
     "API_KEY_HTTP_REFERRER_BLOCKED": "the key is restricted to web sites (its referrer "
     "restriction): allow this server, or make another key",
     "API_KEY_IP_ADDRESS_BLOCKED": "the key is restricted to other IP addresses: allow this one",
+    r"API_KEY_\w+_BLOCKED": "the key is restricted to other programs or APIs: change that",
     "ACCESS_TOKEN_TYPE_UNSUPPORTED": "GEMINI_API_KEY holds the wrong kind of key: make an API key "
     "in AI Studio, not an OAuth token or service account",
+    "^(?=.*FAILED_PRECONDITION).*(?:location|country|region)": "Google does not serve this "
+    "location without billing: switch on billing for the key's project, or run where the free "
+    "tier is offered",
 }
-"""What the operator can do about a reason in google.rpc.ErrorInfo."""
+"""What the operator can do about an error with such a reason or message, the first that fits."""
 
 _STATUS_HINTS: Final[Mapping[int, str]] = {
-    HTTPStatus.UNAUTHORIZED: _REASONS["API_KEY_INVALID"],
-    HTTPStatus.FORBIDDEN: _REASONS["API_KEY_INVALID"],
+    HTTPStatus.UNAUTHORIZED: _KEY,
+    HTTPStatus.FORBIDDEN: _KEY,
     HTTPStatus.NOT_FOUND: "JUDGE_MODEL names no model of this service, or one that was retired: "
     f"name another, such as {CURRENT_MODEL}",
 }
@@ -87,9 +95,8 @@ def quota_failure(status: int, error: object) -> ModelFailure | None:
     """
     text = json.dumps(error)
     names = _QUOTA_ID.findall(text)
-    is_lasting = any("PerDay" in name for name in names) or "limit: 0" in text
-    if not names:
-        is_lasting = _LASTING.search(text) is not None
+    lasts = any("PerDay" in name for name in names) or "limit: 0" in text
+    is_lasting = lasts if names else _LASTING.search(text)
     is_quota = status == HTTPStatus.TOO_MANY_REQUESTS and is_lasting
     if status == HTTPStatus.PAYMENT_REQUIRED or is_quota:
         return ModelFailure("quota", status, may_retry=False, hint=BILLING)
@@ -115,16 +122,9 @@ def google_failure(status: int, error: object, retry_after: str) -> ModelFailure
 
 
 def _google_hint(status: int, error: str) -> str:
-    for reason, hint in _REASONS.items():
-        if f'"reason": "{reason}"' in error:
+    for pattern, hint in _HINTS.items():
+        if re.search(pattern, error):
             return hint
-    if "leaked" in error:
-        return "Google has blocked the key because it was leaked: make a new one"
-    if "location" in error and "FAILED_PRECONDITION" in error:
-        return (
-            "Google does not serve this location without billing: switch on billing for the key's "
-            "project, or run where the free tier is offered"
-        )
     if 300 <= status < 400:
         return "JUDGE_GEMINI_BASE_URL leads to a redirect, which is not followed with a key"
     return _STATUS_HINTS.get(

@@ -9,7 +9,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -31,7 +31,7 @@ used costs nothing. The service's own ceiling is 65,536, which doubling reaches.
 NO_STREAM: Final = frozenset(
     {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED}
 )
-"""What a proxy without streaming answers: a plain call is made instead."""
+"""What a proxy without streaming answers, not in Google's JSON: a plain call is made instead."""
 
 BUDGETS: Final[Mapping[Thinking, int]] = {
     "off": 0,
@@ -137,7 +137,7 @@ class GeminiService:
             if self._thinking and outcome.concerns_thinking:
                 self._thinking = {}
                 self._journal.note("model.thinking_refused", model=self.name)
-            elif listener and (outcome.reason == "not-json" or outcome.status in NO_STREAM):
+            elif listener and outcome.reason in {"not-json", "no-stream"}:
                 # The SDK cannot read the comments and names that proxies put into streams.
                 if outcome.reason == "not-json":
                     self._journal.note("model.retried", reason="not-json", status=0, wait_s=0.0)
@@ -216,7 +216,9 @@ def _failure(error: Exception) -> ModelFailure:
 
     if isinstance(error, APIError):
         headers: Mapping[str, str] = getattr(error.response, "headers", None) or {}
-        return google_failure(error.code, error.details, headers.get("Retry-After", ""))
+        failure = google_failure(error.code, error.details, headers.get("Retry-After", ""))
+        is_proxy = error.code in NO_STREAM and "'error'" not in str(error.details)
+        return replace(failure, reason="no-stream") if is_proxy else failure
     if isinstance(error, ValueError):  # not JSON, or not a response
         return ModelFailure("not-json")
     return ModelFailure(f"transport:{type(error).__name__}")

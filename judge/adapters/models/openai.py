@@ -41,8 +41,23 @@ FORMATS: Final[tuple[ResponseFormat, ...]] = ("exact", "json_schema", "json_obje
 """Strictest first. `exact` is `json_schema` with bounds and the names of personas in the schema,
 which not every server supports."""
 
-_CAP: Final = re.compile(r"at most (\d+)|maximum (?:of |is |value is )?(\d+)", re.IGNORECASE)
-_SCHEMA: Final = re.compile(r"schema|grammar|response_format|not implemented", re.IGNORECASE)
+_REFUSED: Final = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY})
+_FAILED: Final = frozenset({HTTPStatus.INTERNAL_SERVER_ERROR, HTTPStatus.NOT_IMPLEMENTED})
+
+_CHANGES: Final[tuple[tuple[str, frozenset[HTTPStatus], dict[str, Any]], ...]] = (
+    ("max_completion_tokens", _REFUSED, {"limit_field": "max_completion_tokens"}),
+    ("stream_options", _REFUSED, {"includes_usage": False}),
+    ("reasoning|support think", _REFUSED, {"says_effort": False}),
+    (r"\broles?\b|developer instruction", _REFUSED | _FAILED, {"has_system_role": False}),
+    ("stream", _REFUSED | {HTTPStatus.FORBIDDEN}, {"streams": False}),
+)
+"""What a message complains of, with such a status, and what is changed then."""
+
+_CAP: Final = re.compile(
+    r"(?:at most|less than or equal to|maximum(?: of| is| value is)?) `?(\d[\d,]*)"
+    r"|> (\d+), which is the maximum|\[1, ?(\d+)\]"
+)
+_SCHEMA: Final = re.compile("schema|grammar|response_format|structured|not implemented")
 """In the message of a server that fails at the form of the reply, not at everything."""
 
 _NO_ROUTE: Final = "can handle the requested parameters"
@@ -67,25 +82,25 @@ class RequestForm:
 
         First without what the message complains of, then with a weaker format of the reply.
         """
-        if status in {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}:
-            told = message.lower()
-            cap = _CAP.search(told) if "tokens" in told else None
-            max_tokens = int(cap[1] or cap[2]) if cap else 0
-            changes: tuple[tuple[bool, dict[str, Any]], ...] = (
-                ("max_completion_tokens" in told, {"limit_field": "max_completion_tokens"}),
-                (0 < max_tokens < self.max_tokens, {"max_tokens": max_tokens}),
-                ("stream_options" in told, {"includes_usage": False}),
-                ("reasoning" in told, {"says_effort": False}),
-                ("system" in told and "role" in told, {"has_system_role": False}),
-                ("stream" in told, {"streams": False}),
-            )
-            for is_named, change in changes:
-                if is_named and (form := replace(self, **change)) != self:
-                    return form
-        elif not (_NO_ROUTE in message or (status >= 500 and _SCHEMA.search(message))):
+        told = message.lower()
+        for words, statuses, change in _CHANGES:
+            form = replace(self, **change)
+            if status in statuses and re.search(words, told) and form != self:
+                return form
+        if status in _REFUSED and 0 < (limit := self._smaller_limit(told)) < self.max_tokens:
+            return replace(self, max_tokens=limit)
+        cannot = status == HTTPStatus.NOT_IMPLEMENTED or (status >= 500 and _SCHEMA.search(told))
+        if not (status in _REFUSED or cannot or _NO_ROUTE in message):
             return None
         weaker = FORMATS[FORMATS.index(self.response_format) + 1 :]
         return replace(self, response_format=weaker[0]) if weaker else None
+
+    def _smaller_limit(self, told: str) -> int:
+        """The limit that a refusal names, half of ours if it only complains of it; else 0."""
+        if "tokens" in told and (cap := _CAP.search(told)):
+            return int(cap[cap.lastindex or 0].replace(",", ""))
+        half = min(self.max_tokens, MAX_OUTPUT_TOKENS) // 2
+        return half if half > 1000 and "_tokens" in told else 0
 
 
 @dataclass(slots=True)

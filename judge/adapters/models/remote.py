@@ -27,6 +27,8 @@ END_S: Final = 0.2
 """How long the end of a stream is awaited after a complete reply, so that the connection can be
 reused; some servers and proxies never end it."""
 
+FINISHED_S: Final = 3.0
+"""How long the next part is awaited after a finish reason without JSON; some send STOP early."""
 
 MAX_REPLY_CHARS: Final = 12_000
 """Far above a reply at its limits; what is longer repeats itself without end."""
@@ -133,15 +135,17 @@ def is_incomplete_json(text: str) -> bool:
 
 async def follow(parts: AsyncGenerator[Any, None], draft: Draft, on_text: OnText) -> None:
     """Add all of *parts* to *draft*; once that is complete, only for END_S more."""
+    end, was_complete, now = asyncio.timeout(None), False, asyncio.get_running_loop().time
     try:
-        async with asyncio.timeout(None) as end, aclosing(parts):
+        async with end, aclosing(parts):
             async for part in parts:
                 if draft.add(part):
                     on_text(draft.text)
-                if end.when() is None and draft.is_complete:
-                    end.reschedule(asyncio.get_running_loop().time() + END_S)
+                if not was_complete and (draft.finish or draft.is_complete):
+                    was_complete = draft.is_complete
+                    end.reschedule(now() + (END_S if was_complete else FINISHED_S))
     except Exception:
-        if not draft.is_complete:  # else only the end of the stream was lost
+        if not (draft.is_complete or end.expired()):  # else only the end of the stream was lost
             raise
 
 

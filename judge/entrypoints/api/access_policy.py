@@ -164,16 +164,13 @@ class AccessPolicy:
         return self.has_user_keys or (access is Access.PRIVATE and self.is_public)
 
     async def _count(self, scope: Scope, principal: Principal) -> None:
-        """Count the request, and add what is left to its reply; raises RequestRefused.
-
-        The fields are those of draft-ietf-httpapi-ratelimit-headers-10.
-        """
+        """Count the request, and add what is left to its reply; raises RequestRefused."""
         limiter, limit = self._limiter(), self._limit
         if limiter is None or limit is None:
             return
         allowance = await limiter.take(principal.caller)
         wait = str(max(1, math.ceil(allowance.reset_s)))
-        scope["state"][EXTRA_HEADERS] = (
+        scope["state"][EXTRA_HEADERS] = (  # draft-ietf-httpapi-ratelimit-headers-10
             (b"ratelimit-policy", f'"default";q={limit.requests};w={limit.window_s}'.encode()),
             (b"ratelimit", f'"default";r={allowance.remaining};t={wait}'.encode()),
         )

@@ -11,14 +11,12 @@ from time import perf_counter
 from typing import Any, Final
 from uuid import uuid4
 
-from litestar import Litestar, Request, Response, asgi
+from litestar import Litestar, asgi
 from litestar.config.cors import CORSConfig
 from litestar.datastructures import State
 from litestar.di import Provide
 from litestar.enums import ScopeType
 from litestar.exceptions import MethodNotAllowedException
-from litestar.handlers import HTTPRouteHandler
-from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
 from judge.adapters.journal import Journals, LibraryHandler, LogJournal, within_request
@@ -34,28 +32,7 @@ from judge.entrypoints.api.http_messages import (
     read_body,
 )
 from judge.entrypoints.api.openapi import derive_document
-from judge.entrypoints.api.routes.judge import (
-    HEARTBEAT_S,
-    check_citations,
-    judge,
-    judge_stream,
-    list_domains,
-)
-from judge.entrypoints.api.routes.search import (
-    CODE_ROUTES,
-    add_document,
-    remove_document,
-    search,
-    search_by_address,
-)
-from judge.entrypoints.api.routes.status_and_pages import (
-    explain_problem,
-    live,
-    metrics,
-    ready,
-    schema_document,
-    static_file,
-)
+from judge.entrypoints.api.routes import judge, search, status_and_pages
 from judge.entrypoints.check_requests import MAX_BYTES
 from judge.entrypoints.event_log import log_error, warm
 from judge.errors import ConfigurationError
@@ -66,11 +43,7 @@ McpApp = Callable[[Any, Any, Any], Awaitable[None]]
 OpenMcp = Callable[[Services], AbstractAsyncContextManager[McpApp]]
 """Opens the app mounted at `/mcp`, for as long as the services are open."""
 
-ROUTES: tuple[HTTPRouteHandler, ...] = (
-    judge, judge_stream, list_domains, check_citations, *CODE_ROUTES, search, search_by_address,
-    add_document, remove_document, live, ready, metrics, explain_problem, static_file,
-    schema_document,
-)  # fmt: skip
+ROUTES = (*judge.ROUTES, *search.ROUTES, *status_and_pages.ROUTES)
 
 IDLE_AFTER_S = 2.0
 """When start-up is over, and with it the first request of whoever waited for it."""
@@ -106,17 +79,15 @@ def _services(state: State, scope: Scope) -> Services:
 
 DEPENDENCIES = {"services": Provide(_services, sync_to_thread=False)}
 
-OpenServices = Callable[[Settings, Journal], AbstractAsyncContextManager[Services]]
-
 
 def create_app(
     settings: Settings,
     *,
-    open_services: OpenServices = open_services,
+    open_services: Callable[..., AbstractAsyncContextManager[Services]] = open_services,
     journal: Journal | None = None,
     counts: Metrics | None = None,
     metrics_directory: str = "",
-    heartbeat_s: float = HEARTBEAT_S,
+    heartbeat_s: float = judge.HEARTBEAT_S,
     is_public: bool = True,
     open_mcp: OpenMcp | None = None,
 ) -> Litestar:
@@ -135,7 +106,7 @@ def create_app(
         dependencies=DEPENDENCIES,
         state=State({"counts": counts, "heartbeat_s": heartbeat_s, "document": openapi_document}),
         request_class=BoundedRequest,
-        exception_handlers={Exception: partial(_answer_with_problem, journal)},
+        exception_handlers={Exception: partial(problem_response, journal)},
         guards=[guard],
         cors_config=cors_config(settings.cors_origins),
         request_max_body_size=MAX_BODY_BYTES,
@@ -143,7 +114,7 @@ def create_app(
         logging_config=None,
         debug=False,
     )
-    app.asgi_handler = RequestMiddleware(app.asgi_handler, journal)
+    app.asgi_handler = logged(app.asgi_handler, journal)
     return app
 
 
@@ -169,17 +140,14 @@ async def _lifespan(
     open_mcp: OpenMcp | None,
     app: Litestar,
 ) -> AsyncIterator[None]:
-    """Keep the services open, and log what libraries log; at shutdown, first mark it as draining.
-
-    A failure to open them is logged, as uvicorn's own log is off, and kept as `start_error`.
-    """
+    """Keep the services open, and log what libraries log; at shutdown, say first that it drains."""
     async with AsyncExitStack() as stack:
         handler = LibraryHandler(journal)
         logging.getLogger().addHandler(handler)
         stack.callback(logging.getLogger().removeHandler, handler)
         try:
             services = app.state.services = await stack.enter_async_context(opener())
-        except ConfigurationError as error:
+        except ConfigurationError as error:  # uvicorn's own log is off
             journal.note("server.start_failed", problem=str(error))
             app.state.start_error = error
             raise
@@ -222,14 +190,10 @@ async def _serve_mcp(opening: AbstractAsyncContextManager[McpApp], state: State)
         state.mcp.set_exception(error)
 
 
-class RequestMiddleware:
-    """Logs `http.request` once for each request to *app*, with the facts about its verdict."""
+def logged(app: ASGIApp, journal: Journal) -> ASGIApp:
+    """*app*, with `http.request` logged once for each request, with the facts about its verdict."""
 
-    def __init__(self, app: ASGIApp, journal: Journal) -> None:
-        self._app = app
-        self._journal = journal
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request; web sockets are closed at once."""
         if scope["type"] != ScopeType.HTTP:
             await send({"type": "websocket.close", "code": 1000, "reason": None})
@@ -259,11 +223,11 @@ class RequestMiddleware:
         started = perf_counter()
         with within_request(request_id) as joined:
             try:
-                await self._app(scope, receive, send_on)
+                await app(scope, receive, send_on)
             except Exception as error:  # noqa: BLE001 - the reply has begun: its connection is lost
-                log_error(self._journal, error)
+                log_error(journal, error)
             finally:
-                self._journal.note(
+                journal.note(
                     "http.request",
                     method=method if method in METHODS else "other",
                     # The path itself would be an unbounded label of metrics.
@@ -274,23 +238,12 @@ class RequestMiddleware:
                     **joined,
                 )
 
-
-def _answer_with_problem(
-    journal: Journal, request: Request[Any, Any, Any], error: Exception
-) -> Response[Any]:
-    """Answer any exception with a problem response, and log internal errors."""
-    response = problem_response(request, error)
-    if response.status_code == HTTP_500_INTERNAL_SERVER_ERROR:
-        log_error(journal, error)
-    return response
+    return serve
 
 
 @asgi("/mcp", access=Access.PRIVATE, copy_scope=True)
 async def mcp(scope: HTTPScope, receive: Receive, send: Send) -> None:
-    """Pass a request to the mounted app, unless a page of another origin sent it, even with a key.
-
-    Raises RequestRefused and BadFields.
-    """
+    """Pass a request to the mounted app, unless a page of another origin sent it."""
     if scope["method"] != "POST":
         # Without sessions there is no stream to listen to (GET) and none to end (DELETE).
         raise MethodNotAllowedException(headers={"allow": "POST"})

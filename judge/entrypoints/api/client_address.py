@@ -16,9 +16,6 @@ Headers = Iterable[tuple[bytes, bytes]]
 UNKNOWN = "unknown"
 """A peer without an address, such as a Unix socket."""
 
-_HOP = re.compile(r"(?:\[([0-9a-fA-F:.]+)\]|([0-9.]+))(?::[0-9]+)?")
-"""An address with its port, in brackets if it is IPv6."""
-
 _FOR = re.compile(r'(?:^|;)\s*for\s*=\s*("[^"]*"|[^;"\s]*)', re.IGNORECASE)
 
 
@@ -31,10 +28,7 @@ def caller_address(peer: str, headers: Headers, proxies: Sequence[Network]) -> s
 
 
 def client_address(peer: str, headers: Headers, proxies: Sequence[Network]) -> str:
-    """The client's address; *peer* unless it is one of *proxies* and names one other address.
-
-    Of two headers that name different clients, the client may have sent one itself.
-    """
+    """The client's address; *peer* unless it is one of *proxies* and names one other address."""
     if not _is_trusted(peer, proxies):
         return peer
     sent = list(headers)
@@ -44,7 +38,7 @@ def client_address(peer: str, headers: Headers, proxies: Sequence[Network]) -> s
         [match[1].strip('"') if match else "" for match in forwarded],
     )
     clients = {_nearest_untrusted(peer, hops, proxies) for hops in chains if hops}
-    return clients.pop() if len(clients) == 1 else peer
+    return clients.pop() if len(clients) == 1 else peer  # of two, the client sent one itself
 
 
 def is_loopback(host: str) -> bool:
@@ -88,8 +82,7 @@ def _nearest_untrusted(peer: str, hops: Sequence[str], proxies: Sequence[Network
     """The rightmost of *hops* that is no trusted proxy, or the one that reported no address."""
     nearest = peer
     for hop in reversed(hops):
-        match = _HOP.fullmatch(hop)
-        address = (match[1] or match[2]) if match else hop
+        address = hop if _find_address(hop) else _host_of(f"//{hop}")  # it may have a port
         if not _is_trusted(nearest, proxies) or _find_address(address) is None:
             break
         nearest = address

@@ -4,14 +4,16 @@ import asyncio
 from codecs import BOM_UTF8
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import unquote_to_bytes
+from urllib.parse import parse_qs
 
 from litestar import MediaType, Request, Response
 from litestar.exceptions import HTTPException
 from litestar.types import HTTPScope, Receive
 
 from judge import problems
+from judge.entrypoints.event_log import log_error
 from judge.errors import JudgeError
+from judge.ports import Journal
 from judge.problems import KINDS, Problem, as_body, of_kind
 from judge.types.request_fields import BadFields, FieldError, parse_json
 
@@ -67,9 +69,13 @@ NOTHING_HERE = """<!doctype html><html lang="en"><meta charset="utf-8">
 """
 
 
-def problem_response(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
+def problem_response(
+    journal: Journal, request: Request[Any, Any, Any], error: Exception
+) -> Response[Any]:
     """*error* as a response; a browser that asks for what is not there gets a page."""
     problem = problem_of(error)
+    if problem.slug == "internal-error":
+        log_error(journal, error)
     path = request.scope["path"]
     is_browser = "text/html" in request.headers.get("accept", "")
     if problem.slug == "not-found" and is_browser and not path.startswith(("/api/", "/mcp")):
@@ -120,25 +126,18 @@ def is_json(content_type: str | None) -> bool:
 
 
 def query_fields(request: Request[Any, Any, Any]) -> dict[str, Any]:
-    """The fields of the query string; a repeated one is a list.
-
-    Raises BadFields for other encodings than UTF-8, of which Litestar would leave question marks.
-    """
+    """The fields of the query string; a repeated one is a list. Raises BadFields."""
     try:
-        unquote_to_bytes(request.scope["query_string"]).decode()
-    except UnicodeDecodeError:
+        sent = parse_qs(request.scope["query_string"].decode(), True, errors="strict")
+    except UnicodeDecodeError:  # of which Litestar would leave question marks
         raise BadFields([FieldError("query string", "must be text in UTF-8")]) from None
-    sent = request.query_params.dict().items()
-    return {name: values if len(values) > 1 else values[0] for name, values in sent}
+    return {name: values if len(values) > 1 else values[0] for name, values in sent.items()}
 
 
 async def read_body(
     scope: HTTPScope, receive: Receive, *, max_bytes: int = MAX_BODY_BYTES, advice: str = ""
 ) -> bytes:
-    """The whole body; one announced as too large is not read.
-
-    Raises RequestRefused, with *advice* when it is too large, and BadFields when it takes too long.
-    """
+    """The whole body, if it is small enough and comes in time; raises RequestRefused, BadFields."""
     too_large = RequestRefused(
         "too-large", advice or f"The body is over {max_bytes // 1024} KiB. Shorten it."
     )

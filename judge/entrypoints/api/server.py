@@ -4,13 +4,13 @@ check the settings -> bind the port -> start uvicorn -> announce the address
 """
 
 import asyncio
-import contextlib
 import multiprocessing
 import signal
 import socket
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -51,20 +51,16 @@ def serve(
             "Set REDIS_URL, or use one worker."
         )
     is_public = not is_loopback(host)
-    with (
-        _listening(host, port) as listener,
-        _shared_folder(workers) as folder,
-        contextlib.ExitStack() as stack,
-    ):
+    with _listen(host, port) as listener, _shared_folder(workers) as folder:
         announce = partial(_announce, settings, host, listener, is_public=is_public)
         config = _config(settings, workers, folder, is_public=is_public, open_mcp=open_mcp)
         for number in (signal.SIGTERM, signal.SIGINT):  # uvicorn raises them again at its end
-            before = signal.signal(number, lambda *_: sys.exit(0))
-            stack.callback(signal.signal, number, before)
+            signal.signal(number, lambda *_: sys.exit(0))
         if workers == 1:
             Worker(config, announce).run([listener])
         else:
-            Workers(config, listener, announce, folder).run()
+            share_metrics_in(folder)
+            Workers(announce, folder, config, [listener]).run()
 
 
 def _config(settings: Settings, workers: int, folder: str, **parts: Any) -> uvicorn.Config:
@@ -158,14 +154,8 @@ class Worker(uvicorn.Server):
 class Workers(Multiprocess):
     """Several processes: calls *announce* when one is ready, and replaces those that end."""
 
-    def __init__(
-        self,
-        config: uvicorn.Config,
-        listener: socket.socket,
-        announce: Callable[[], None],
-        folder: str,
-    ) -> None:
-        super().__init__(config, [listener])
+    def __init__(self, announce: Callable[[], None], folder: str, *parts: Any) -> None:
+        super().__init__(*parts)
         self.announce = announce
         self.folder = folder
 
@@ -212,37 +202,29 @@ def _announce(settings: Settings, host: str, listener: socket.socket, *, is_publ
     note("server.listening", address=address, message=f"Judge is listening on {address}")
 
 
-@contextlib.contextmanager
-def _listening(host: str, port: int) -> Iterator[socket.socket]:
+def _listen(host: str, port: int) -> socket.socket:
     """A socket that listens, before there are workers: early clients wait and are not refused."""
     try:
         [(family, _, _, _, address), *_] = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
-        listener = socket.create_server(address[:2], family=family, backlog=2048)
+        return socket.create_server(address[:2], family=family, backlog=2048)
     except (OSError, OverflowError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ConfigurationError(
             f"Cannot listen on {host} port {port}: {reason}. Stop what uses it, or choose "
             "another with --host and --port."
         ) from None
-    with listener:
-        yield listener
 
 
-@contextlib.contextmanager
-def _shared_folder(workers: int) -> Iterator[str]:
+def _shared_folder(workers: int) -> AbstractContextManager[str]:
     """Where workers share their counts; empty for one. Raises ConfigurationError."""
     if workers == 1:
-        yield ""
-        return
+        return nullcontext("")
     try:
-        folder = tempfile.TemporaryDirectory(prefix="judge-workers-")
+        return tempfile.TemporaryDirectory(prefix="judge-workers-")
     except OSError as error:
         raise ConfigurationError(
             f"--workers {workers} needs a folder for the counts that the workers share "
             f"({error.strerror}). Set TMPDIR to one that can be written to, or use one worker."
         ) from None
-    with folder as directory:
-        share_metrics_in(directory)
-        yield directory

@@ -1,7 +1,4 @@
-"""`judge ask`: a verdict as text, of which a terminal shows each field once it is checked.
-
-The fields are the result and go to stdout; progress goes to stderr.
-"""
+"""`judge ask`: a verdict as text, of which a terminal shows each field once it is checked."""
 
 from collections.abc import Awaitable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,11 +20,6 @@ from judge.types.replies import VERDICT_SENTENCES, PersonaVerdict
 from judge.types.request_fields import parse_fields
 from judge.types.requests import DEFAULT_DOMAIN, JudgeRequest
 from judge.types.results import FieldChecked, JudgeResult, ReferencesReady, Restarted, Step
-
-NO_VERDICT = "no verdict"
-"""Shown for a persona where no model judged."""
-
-NOT_APPLICABLE = "None of what was looked at bears on this dispute, so nothing is cited."
 
 
 def run_ask(
@@ -51,10 +43,7 @@ async def judge_the_example(settings: Settings, journal: Journal) -> None:
 async def judge_and_show(
     settings: Settings, request: JudgeRequest, form: str, journal: Journal
 ) -> int:
-    """Print the verdict on *request*, as text on a terminal while it is written; the exit code.
-
-    Raises the errors of `Pipeline.judge` and ConfigurationError.
-    """
+    """Print the verdict on *request*, as text on a terminal while it is written; the exit code."""
     layout = VerdictLayout(detect_terminal())
     shown: set[str] = set()  # the paragraphs on the terminal that are still valid
 
@@ -91,11 +80,10 @@ class VerdictLayout:
 
     def parts(self, result: JudgeResult) -> Iterator[str]:
         """The paragraphs of *result* from top to bottom."""
+        other = result.other_side
+        urgent = bool(other and other.agrees is False)  # the first warning says so
         yield self.field("paraphrase", result.paraphrase)
-        other, warnings = result.other_side, result.warnings
-        if other and other.agrees is False:
-            yield from self._list("Warning", warnings[:1])
-            warnings = warnings[1:]
+        yield from self._list("Warning", result.warnings[:urgent])
         yield self.field("summary", result.summary)
         for persona in result.personas:
             yield self.field(persona.name, persona)
@@ -105,17 +93,17 @@ class VerdictLayout:
             ]
             yield self._section("The other side", (other.note, other.retelling), said)
         if result.evidence == "not_applicable":
-            yield wrapped(NOT_APPLICABLE, self.terminal.width)
-        if result.references:
-            yield from self._references(result)
-        elif result.domain != DEFAULT_DOMAIN:
+            nothing = "None of what was looked at bears on this dispute, so nothing is cited."
+            yield wrapped(nothing, self.terminal.width)
+        yield from self._references(result)
+        if not result.references and result.domain != DEFAULT_DOMAIN:
             yield wrapped(
                 f"No page fits this dispute in the domain {result.domain}, or none could be read, "
                 "so nothing is cited. `judge sources explain` and `judge sources check` say why.",
                 self.terminal.width,
             )
         steps = [f"Read: {step.title}, {step.url}" for step in result.next_steps]
-        yield from self._list("Warnings", warnings)
+        yield from self._list("Warnings", result.warnings[urgent:])
         yield from self._list("What you can do next", steps)
         yield from self._list("Help", [format_help_line(line) for line in result.help])
         yield wrapped(_facts(result), self.terminal.width)
@@ -125,7 +113,7 @@ class VerdictLayout:
         if isinstance(value, PersonaVerdict):
             sentence = VERDICT_SENTENCES[value.verdict]
             said = "" if value.headline == sentence else sentence
-            heading = f"{one_line(value.name)}: {one_line(value.headline) or NO_VERDICT}"
+            heading = f"{one_line(value.name)}: {one_line(value.headline) or 'no verdict'}"
             return self._section(heading, (said, value.rationale), value.key_points)
         text = wrapped(value, self.terminal.width)
         return f"{self._heading('Verdict')}\n{text}" if name == "summary" else text

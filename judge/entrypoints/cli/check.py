@@ -13,46 +13,28 @@ from judge.entrypoints.cli.output import show
 from judge.entrypoints.cli.plain_text import one_line
 from judge.ports import Journal
 from judge.settings import load_settings
-from judge.types.request_fields import BadFields, FieldError, parse_fields
+from judge.types.request_fields import parse_fields
 
 
 def check_files(
     journal: Journal, *, answer: str, sources: Sequence[str], marks: str | None, form: str
 ) -> Awaitable[int]:
-    """Check the *answer* in a file or on stdin against *sources*, and print it; the exit code.
-
-    Raises the errors of `check`, InvalidRequest for a file, and ConfigurationError where a page is
-    named.
-    """
+    """Check the *answer* in a file or on stdin against *sources*, and print it; the exit code."""
     # Line ends stay as they are, since the report names lines.
     text = read_file(answer, MAX_ANSWER, newline="")
     fields = {"answer": text, "sources": [_source(name) for name in sources], "marks": marks}
-    return _check(journal, fields, sources, form)
+    return _check(journal, fields, form)
 
 
-async def _check(
-    journal: Journal, fields: Mapping[str, Any], sources: Sequence[str], form: str
-) -> int:
-    try:
-        request = parse_fields(CheckRequest, fields)
-        if request.names_pages:
-            async with open_library(load_settings(), journal) as library:
-                result = await check_request(request, library)
-        else:
-            result = await check_request(request)
-    except BadFields as bad:
-        errors = [FieldError(_as_typed(e.field, sources), e.message) for e in bad.errors]
-        raise BadFields(errors) from None
+async def _check(journal: Journal, fields: Mapping[str, Any], form: str) -> int:
+    request = parse_fields(CheckRequest, fields)
+    if request.names("url"):
+        async with open_library(load_settings(), journal) as library:
+            result = await check_request(request, library)
+    else:
+        result = await check_request(request)
     show(form, result, ["\n".join(_lines(request.answer, result))])
     return 0 if result.verdict == "supported" else FOUND_SOMETHING
-
-
-def _as_typed(field: str, sources: Sequence[str]) -> str:
-    """The source that *field* is about, such as `sources.0.text`, as it was typed; else *field*."""
-    parent, _, rest = field.partition(".")
-    number = rest.partition(".")[0]
-    is_source = parent == "sources" and number.isdecimal()
-    return one_line(sources[int(number)]) if is_source else field
 
 
 def _source(name: str) -> dict[str, str]:

@@ -1,27 +1,14 @@
-"""The commands outside of groups, with their options and help.
-
-Only what all of them need is imported here; the work of each is imported when it runs.
-"""
+"""The commands outside of groups, with their options and help."""
 
 import click
 from click.shell_completion import get_completion_class
 
 from judge.entrypoints.cli.options import CommandContext, runs, text_or_json
 
-_host = click.option(
-    "--host", default="127.0.0.1", show_default=True, help="The address to listen on."
-)
+_host = click.option("--host", default="127.0.0.1", help="The address to listen on.")
 _port = click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=8000,
-    show_default=True,
-    help="0 picks a free port.",
+    "--port", type=click.IntRange(0, 65535), default=8000, help="0 picks a free port."
 )
-
-
-MAX_WORKERS = 128
-"""A worker takes 55 MB, so a mistyped number would use all memory before Ctrl-C is noticed."""
 
 
 @click.command()
@@ -41,15 +28,12 @@ def demo(context: CommandContext, *, once: bool, host: str, port: int) -> None:
     from judge.demo.example import open_demo
     from judge.entrypoints.cli.ask import judge_the_example
     from judge.entrypoints.cli.output import say
-    from judge.settings import EXTRACTIVE
 
     with open_demo() as (site, settings):
         if once:
             asyncio.run(judge_the_example(settings, context.journal))
         else:
             say(f"The example pages that it quotes are at {site}")
-            if settings.model != EXTRACTIVE:
-                say(f"The verdicts are those of {settings.model}.")
             say("Starting; stop it with Ctrl-C.")
             context.serve_http(settings, host=host, port=port, workers=1)
 
@@ -57,7 +41,7 @@ def demo(context: CommandContext, *, once: bool, host: str, port: int) -> None:
 @click.command(epilog="Settings come from the environment and .env; see docs/configuration.md.")
 @_host
 @_port
-@click.option("--workers", type=click.IntRange(1, MAX_WORKERS), default=1, show_default=True)
+@click.option("--workers", type=click.IntRange(1, 128), default=1)
 @click.option("--strict", "is_strict", is_flag=True, help="Do not start with broken sources.")
 @click.pass_obj
 def serve(context: CommandContext, *, host: str, port: int, workers: int, is_strict: bool) -> None:
@@ -83,8 +67,8 @@ judge ask --context "My landlord has left the boiler broken for three weeks." \\
 
 Exit code 1 means that the verdict comes with a warning."""
 )
-@click.option("--context", required=True, metavar="TEXT", help="What happened; - reads stdin.")
-@click.option("--query", required=True, metavar="TEXT", help="What you ask about it.")
+@click.option("--context", required=True, help="What happened; - reads stdin.")
+@click.option("--query", required=True, help="What you ask about it.")
 @click.option("--scope", metavar="SCOPE", help="Also cite your own documents: @collection:name.")
 @click.option("--domain", metavar="NAME", help="Skip detection; `default` cites no page.")
 @click.option(
@@ -136,8 +120,8 @@ Scopes: @collection:a,b @document:id @folder:2024 @tag:x @modified:today, -@… 
 (@… OR @…) for either, @* for everything. Exit code 1 means that there was a warning."""
 )
 @click.argument("words", nargs=-1, metavar="[QUERY]")
-@click.option("--query", multiple=True, metavar="TEXT", help="The query, instead of QUERY.")
-@click.option("--k", "-k", "k", default="5", show_default=True, help="How many results, 3 to 8.")
+@click.option("--query", multiple=True, help="The query, instead of QUERY.")
+@click.option("--k", "-k", "k", default="5", help="How many results, 3 to 8.")
 @click.option(
     "--collection",
     "-c",
@@ -173,14 +157,12 @@ See docs/mcp.md. With stdio, everything except the protocol goes to stderr."""
     "--transport",
     type=click.Choice(["stdio", "http"]),
     default="stdio",
-    show_default=True,
     help="stdio: for a client that starts this command; http: at /mcp on --host and --port, as by "
     "`judge serve`.",
 )
 @click.option(
     "--structured/--no-structured",
     default=True,
-    show_default=True,
     help="Send answers as text and as structured content, or only as text. Over http, clients "
     "choose by the address: /mcp?structured=false.",
 )

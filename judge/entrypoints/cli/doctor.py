@@ -7,7 +7,6 @@ from pathlib import Path
 
 from judge.adapters.models.gemini import check_model
 from judge.adapters.models.openai import served_models
-from judge.bootstrap.code_roots import open_roots
 from judge.bootstrap.corpus import open_search
 from judge.bootstrap.library import ping_redis
 from judge.bootstrap.sources import open_sources
@@ -23,11 +22,8 @@ from judge.text.english import counted
 OLLAMA = "http://127.0.0.1:11434/v1"
 """Ollama's default address."""
 
-MODEL_TIMEOUT_S = 10.0
-"""For Gemini to describe a model; loading Google's SDK takes a second of it."""
-
-TIMEOUT_S = 2.0
-"""For a model server to list its models."""
+TIMEOUT_S = 10.0
+"""For a model's service to answer; loading Google's SDK takes a second of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +63,6 @@ async def _run_checks(journal: Journal) -> list[CheckResult]:
         *await check_ollama(settings),
         _check_sources(settings, journal),
         await _check_redis(settings),
-        *_check_code_roots(settings),
         _check_data_folder(Path(settings.data_dir)),
         *await _check_index(settings, journal),
     ]
@@ -87,7 +82,7 @@ async def _check_model(role: str, model: str, settings: Settings) -> CheckResult
         )
         return CheckResult(role, f"{model} needs a key, and none is set", fix)
     key = settings.gemini_api_key.get_secret_value()
-    failure = await check_model(key, settings.gemini_base_url, model, timeout_s=MODEL_TIMEOUT_S)
+    failure = await check_model(key, settings.gemini_base_url, model, timeout_s=TIMEOUT_S)
     if failure is None:
         return CheckResult(role, f"{model}: the key is good, and the model is there")
     fix = failure.hint or "Check the connection to Google, the proxy variables and the firewall."
@@ -160,15 +155,6 @@ async def _check_redis(settings: Settings) -> CheckResult:
     return CheckResult("redis", "it answers, and can be written")
 
 
-def _check_code_roots(settings: Settings) -> list[CheckResult]:
-    """What is wrong with JUDGE_CODE_ROOTS; empty if they can be used, or there are none."""
-    try:
-        open_roots(settings.code_roots)
-    except ConfigurationError as error:
-        return [CheckResult("code", str(error), "Correct JUDGE_CODE_ROOTS, or unset it.")]
-    return []
-
-
 def _check_data_folder(folder: Path) -> CheckResult:
     """Try to write to the data folder, or to its nearest parent while it does not exist."""
     try:
@@ -192,17 +178,12 @@ async def _check_index(settings: Settings, journal: Journal) -> list[CheckResult
         return [CheckResult("vectors", str(error), "Mend that, or set JUDGE_EMBEDDER=none.")]
     except IndexUnavailable as error:
         fix = "Remove the index in JUDGE_DATA_DIR and run `judge index add` on your documents."
-        if settings.qdrant_url is not None:
-            fix = "Start Qdrant, correct QDRANT_URL, or unset it."
-        elif settings.database_url is not None:
-            fix = "Start PostgreSQL, correct JUDGE_DATABASE_URL, or unset it."
+        if settings.qdrant_url is not None or settings.database_url is not None:
+            fix = "Start its server, or correct or unset QDRANT_URL or JUDGE_DATABASE_URL."
         return [CheckResult("index", str(error), fix)]
     passages = counted(sum(stats.passages for stats in collections), "passage")
     found = [CheckResult("index", f"it holds {passages}" if collections else "nothing is indexed")]
-    if name and missing:
-        fix = "Run `judge index add` on your documents; it makes them."
+    if name:
+        fix = "Run `judge index add` on your documents; it makes them." if missing else ""
         found.append(CheckResult("vectors", f"{missing} missing of {name}", fix))
-    elif name:
-        state = f"every passage has one of {name}; the embedder was not asked"
-        found.append(CheckResult("vectors", state))
     return found

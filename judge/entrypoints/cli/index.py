@@ -41,9 +41,9 @@ others need pandoc. Exit code 1 means that something was skipped; stderr says wh
 @click.argument("places", nargs=-1, required=True, metavar="PATH|URL...")
 @_collection
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag the documents; repeatable.")
-@click.option("--folder", default="", metavar="PATH", help="Prefix the ids with this folder.")
+@click.option("--folder", default=".", metavar="PATH", help="Prefix the ids with this folder.")
 @click.option("--document", "document_id", metavar="ID", help="The id, for a single document.")
-@click.option("--title", metavar="TEXT", help="The title, for a single document.")
+@click.option("--title", help="The title, for a single document.")
 @click.option("--glob", "globs", multiple=True, metavar="GLOB", help="Only these files: '*.md'.")
 @click.option(
     "--prune", "prunes", is_flag=True, help="Remove documents below PATH whose files are gone."

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -29,11 +30,7 @@ async def add_documents(
     form: str,
     **other_options: Any,
 ) -> int:
-    """Add the documents at *places* and print a report; the exit code.
-
-    *other_options* are further fields of IndexingOptions. Raises InvalidRequest, IndexLocked and
-    IndexUnavailable.
-    """
+    """Add the documents at *places*, with *other_options* of IndexingOptions; the exit code."""
     settings = load_settings()
     options = IndexingOptions(
         collection=settings.collection if collection is None else collection,
@@ -52,27 +49,16 @@ async def add_documents(
 
 
 def _summary(report: IndexingReport) -> str:
-    skipped = {
-        "binary": report.binary,
-        "empty": report.empty,
-        "symbolic links": report.links,
-        "with problems": len(report.problems),
-    }
-    counts = ", ".join(f"{count} {why}" for why, count in skipped.items() if count)
-    return (
-        f"{report.added} added, {report.replaced} replaced, {report.unchanged} unchanged, "
-        f"{report.removed} removed; {counted(report.passages, 'passage')} in "
-        f"{report.elapsed_s:.1f} s."
-    ) + (f"\nSkipped: {counts}." if counts else "")
+    counts = asdict(report) | {"problems": len(report.problems)}
+    seconds = counts.pop("elapsed_s")
+    told = (f"{count} {name}" for name, count in counts.items() if count or name == "added")
+    return f"{', '.join(told)} in {seconds:.1f} s."
 
 
 async def remove_documents(
     journal: Journal, *, collection: str | None, documents: Sequence[str], is_all: bool, form: str
 ) -> int:
-    """Remove *documents*, or all of the *collection*; the exit code is 1 if some were not there.
-
-    Raises NotFound when there is no such collection.
-    """
+    """Remove *documents*, or all of the *collection*; the exit code is 1 if some were not there."""
     if bool(documents) == is_all:
         raise click.UsageError("Name the documents to remove, or say --all.")
     require_text(*documents)
@@ -104,10 +90,8 @@ async def show_stats(journal: Journal, *, form: str) -> None:
         missing = await vectors.missing() if vectors else 0
     if not collections and form == "text":
         say(NOTHING_INDEXED)
-    rows = [(c.name, c.documents, c.passages) for c in collections]
     more = {"vectors": {"embedder": vectors.name, "missing": missing}} if vectors else {}
-    table = format_table(("Collection", "Documents", "Passages"), rows)
-    show(form, {"collections": collections, **more}, [table])
+    show(form, {"collections": collections, **more})
     if vectors and form == "text":
         say(f"{counted(missing, 'passage')} without a vector of {vectors.name}.")
 

@@ -41,7 +41,11 @@ class OrderedGroup(click.Group):
 @click.command(
     cls=OrderedGroup,
     commands=COMMANDS,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 100,
+        "show_default": True,
+    },
     epilog="Exit codes: 0 answered; 1 answered, with a warning or a negative finding; 2 could "
     "not answer. Results go to stdout, everything else to stderr.",
 )

@@ -56,12 +56,7 @@ class CommandContext:
 
 
 _format = click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="The output format.",
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output format."
 )
 _json = click.option("--json", "form", flag_value="json", help="Short for --format json.")
 
@@ -79,7 +74,7 @@ def runs(work: str) -> Callable[[Callable[[], None]], Callable[..., object]]:
         @click.pass_obj
         @functools.wraps(command)
         def run(context: CommandContext, /, **options: Any) -> object:
-            _take_for_ctrl_c(signal.SIGTERM, signal.SIGHUP)
+            _end_as_by_ctrl_c()
             function = getattr(import_module(f"{__package__}.{module}"), name)
             outcome = function(context.journal, **options)
             if not isinstance(outcome, Coroutine):
@@ -93,15 +88,15 @@ def runs(work: str) -> Callable[[Callable[[], None]], Callable[..., object]]:
     return decorate
 
 
-def _take_for_ctrl_c(*numbers: signal.Signals) -> None:
-    """Have signals end this process as Ctrl-C does from now on, so that what it has is kept."""
+def _end_as_by_ctrl_c() -> None:
+    """Have other signals end this process as Ctrl-C does, so that what it has is kept."""
 
     def stop(*_: object) -> None:
         if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script
             signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.raise_signal(signal.SIGINT)
 
-    for number in numbers:
+    for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup has SIGHUP ignored
             signal.signal(number, stop)
 
@@ -112,10 +107,7 @@ def text_or_json(command: Callable[..., Result]) -> Callable[..., Result]:
 
 
 def require_text(*arguments: str | None) -> None:
-    """Raise InvalidRequest unless all *arguments* are valid UTF-8.
-
-    Python passes invalid bytes to us as lone surrogates.
-    """
+    """Raise InvalidRequest unless all *arguments* are UTF-8; other bytes are lone surrogates."""
     if any(text.encode(errors="replace").decode() != text for text in arguments if text):
         raise InvalidRequest("An argument is no text in UTF-8. Write it in other letters.")
 
@@ -141,10 +133,7 @@ def read_text(value: str) -> str:
 
 
 def read_file(name: str, limit: int = MAX_CHARACTERS_READ, *, newline: str | None = None) -> str:
-    """The text of a file, or of standard input for `-`, cut one character above *limit*.
-
-    *newline* is as for `open`. Raises InvalidRequest if it cannot be read.
-    """
+    """The text of a file, or of standard input for `-`, cut one character above *limit*."""
     if name == FROM_STDIN:
         return read_text(name)
     try:

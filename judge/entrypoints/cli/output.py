@@ -23,25 +23,19 @@ from judge.entrypoints.cli.plain_text import one_line
 MIN_WIDTH, PIPED_WIDTH, MAX_WIDTH = 40, 80, 100
 """Columns of running text; longer lines are hard to read."""
 
-MAX_LISTED = 3
-"""Entries of a list that are shown in a cell of a table."""
-
-MAX_SHOWN = 120
-"""Characters of a text that are shown in a cell."""
-
-UNLIMITED_WIDTH = 10_000
-"""Columns of a table in a pipe, where rows are not wrapped so that grep and awk see them whole."""
+MAX_LISTED, MAX_SHOWN = 3, 120
+"""Entries of a list and characters of a text that are shown in a cell of a table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
     """The columns for running text and for tables, and whether there are colours and bars.
 
-    The defaults are for a pipe.
+    The defaults are for a pipe, where no row is wrapped, so that grep and awk see it whole.
     """
 
     width: int = PIPED_WIDTH
-    table_width: int = UNLIMITED_WIDTH
+    table_width: int = 10_000
     is_styled: bool = False
 
 
@@ -64,11 +58,7 @@ def format_json(value: Any) -> str:
     return json.dumps(to_jsonable_python(value), indent=2)
 
 
-Rows = Iterable[Sequence[object]]
-"""Cells are shown as they print; None as a dash."""
-
-
-def format_table(headings: Sequence[str], rows: Rows) -> str:
+def format_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """*rows* under *headings*, fitted to stdout; nothing in a cell can steer the terminal."""
     terminal = detect_terminal()
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
@@ -88,13 +78,13 @@ def format_table(headings: Sequence[str], rows: Rows) -> str:
 
 
 def format_report(report: Mapping[str, Any]) -> Iterator[str]:
-    """The facts of *report*, one a line, then a table of each list in it that is not empty."""
-    lists = {key: value for key, value in report.items() if isinstance(value, list | tuple)}
-    if facts := [f"{key}: {_cell(report[key])}" for key in report if key not in lists]:
+    """The facts of *report*, one a line, then a table of each list of objects in it."""
+    lists = {key: v for key, v in report.items() if isinstance(v, list | tuple)}
+    lists = {key: v for key, v in lists.items() if not (v and isinstance(v[0], str))}
+    if facts := [one_line(f"{key}: {_cell(report[key])}") for key in report if key not in lists]:
         yield "\n".join(facts)
     for key, entries in lists.items():
-        rows = [_fields(entry) for entry in entries]
-        if rows:
+        if rows := [_fields(entry) for entry in entries]:
             names = sorted(rows[0], key=lambda name: name != "name")
             title, *headings = (name.replace("_", " ").capitalize() for name in (key, *names))
             cells = ([_cell(row[name]) for name in names] for row in rows)
@@ -109,9 +99,9 @@ def _fields(entry: Any) -> Mapping[str, Any]:
 
 def _cell(value: Any) -> object:
     """*value* in a cell of a table: its parts, and of a long text or list the beginning."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if value is None or isinstance(value, int):
+    if value is None or isinstance(value, bool):
+        return "-" if value is None else "yes" if value else "no"
+    if isinstance(value, int):
         return value
     if isinstance(value, float):
         return f"{value:g}"
@@ -127,30 +117,20 @@ def _cell(value: Any) -> object:
     return f"{text[:MAX_SHOWN]}…" if is_long else text
 
 
-def show(form: str, value: object, parts: Iterable[str]) -> None:
-    """Print *value* as JSON, or *parts* with an empty line between them, as *form* says."""
+def show(form: str, value: Any, parts: Iterable[str] | None = None) -> None:
+    """Print *value* as JSON, or *parts* or its report with empty lines between, as *form* says."""
+    parts = format_report(value) if parts is None else parts
     click.echo(format_json(value) if form == "json" else "\n\n".join(parts))
 
 
-def show_table(headings: Sequence[str], rows: Rows) -> None:
+def show_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print *rows* under *headings*, fitted to stdout."""
     click.echo(format_table(headings, rows))
 
 
-def show_another(headings: Sequence[str], rows: Rows) -> None:
-    """Print one more table after an empty line, unless it has no rows."""
-    if rows := list(rows):
-        click.echo()
-        show_table(headings, rows)
-
-
 @contextmanager
 def progress_bar(label: str, total: int | None = None) -> Iterator[Callable[..., None]]:
-    """Show a bar on stderr while the block runs, if stdout is styled.
-
-    Yields a function that advances the bar by its argument, one by default; other arguments are as
-    for rich's `Progress.update`.
-    """
+    """Show a bar on stderr while the block runs, if stdout is styled; yields what advances it."""
     console = Console(stderr=True, quiet=not (detect_terminal().is_styled and sys.stderr.isatty()))
     columns = (*Progress.get_default_columns(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True, disable=console.quiet) as progress:

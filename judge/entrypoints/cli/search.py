@@ -4,7 +4,6 @@ Every line of the formats is part of the interface; tests compare them byte for 
 """
 
 import asyncio
-import re
 import traceback
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -40,15 +39,8 @@ from judge.settings import Settings, load_settings
 from judge.text.english import counted
 from judge.types.search import AnyOf, Clause, Hit, Scope
 
-MIN_K, MAX_K = 3, 8
-"""The bounds of --k."""
-
-_INTEGER = re.compile(r"\s*[+-]?\d{1,4300}\s*", re.ASCII)
-"""`int` reads no more digits."""
-
-NOTHING_SEARCHED = "Nothing was searched"
+MIN_K, MAX_K = 3, 8  # the bounds of --k
 NOTHING = "No matching content found in the knowledge base."
-ABSENT = "-"
 _DOUBLE, _SINGLE = "=" * 50, "-" * 50
 
 
@@ -205,10 +197,11 @@ async def _run_query(
 
 def _limit(k: str, warnings: list[str]) -> int:
     """The number of results to show: *k*, clamped to its bounds with a warning."""
-    if not _INTEGER.fullmatch(k):
+    try:
+        number = int(k)
+    except ValueError:
         details = f"Give a number from {MIN_K} to {MAX_K}"
-        raise SearchFailed("INVALID_K", "K must be an integer", details)
-    number = int(k)
+        raise SearchFailed("INVALID_K", "K must be an integer", details) from None
     limit = min(max(number, MIN_K), MAX_K)
     if limit != number:
         warnings.append(f"k must be from {MIN_K} to {MAX_K}; {limit} is used instead of {number}.")
@@ -229,7 +222,7 @@ def _collections_of(scope: Scope) -> list[str]:
 
 def _failure(error: Exception) -> SearchFailed:
     """*error* with its stable code, and a detail that helps to go on."""
-    code, details = "INTERNAL_ERROR", NOTHING_SEARCHED
+    code, details = "INTERNAL_ERROR", "Nothing was searched"
     match error:
         case SearchFailed():
             return error
@@ -270,8 +263,8 @@ def results_text(results: Results) -> str:
         lines += [
             f"[{rank}] Score: {hit.score:.3f}",
             f"Source: {one_line(passage.path)}{where}",
-            f"Chapter: {one_line(passage.chapter or ABSENT)}",
-            f"Section: {one_line(passage.section or ABSENT)}",
+            f"Chapter: {one_line(passage.chapter or '-')}",
+            f"Section: {one_line(passage.section or '-')}",
             "---",
             plain_lines(passage.text.strip("\n")),
             "",

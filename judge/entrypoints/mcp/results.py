@@ -25,6 +25,12 @@ def as_json_text(value: Any) -> str:
     return _ANY.dump_json(value).decode()
 
 
+def without_empty(value: Any) -> Any:
+    """*value* without members that are empty or null, as many clients send what is left out."""
+    is_object = isinstance(value, dict)
+    return {n: v for n, v in value.items() if v not in ("", None)} if is_object else value
+
+
 def size_of(value: Any) -> int:
     """The size of *value* as JSON, in bytes."""
     return len(_ANY.dump_json(value))
@@ -33,6 +39,8 @@ def size_of(value: Any) -> int:
 def capped(value: Any, lists: Sequence[str] = (), room: int = MAX_BYTES) -> Json:
     """*value* as JSON of about *room* bytes: items are left off *lists*, and long texts are cut."""
     answer: Json = _ANY.dump_python(value, mode="json")
+    if lists:
+        answer.setdefault("truncated", False)
     if lists and size_of(answer) > room:
         frame = {name: below for name, below in answer.items() if name not in lists}
         answer |= shortened(frame, room * 2 // 3)

@@ -46,9 +46,6 @@ from judge.types.search import OPERATOR, Viewer
 
 CallContext = ServerRequestContext[Any, Any]
 
-ViewerOf = Callable[[CallContext], Viewer]
-"""The viewer who sent a message, which decides what documents it may see."""
-
 INSTRUCTIONS = (
     "Judges everyday disputes with verified citations (judge_dispute), searches the user's "
     "documents within @scopes (search_documents, fetch, list_collections), answers questions about "
@@ -59,14 +56,13 @@ INSTRUCTIONS = (
 
 
 JSON_TYPE = "application/json"
-MAX_NAMES = 50
-"""Collections named in the prompt; the tool `list_collections` lists all."""
+TRUNCATED = {"truncated": {"type": "boolean"}, "hint": {"type": ["string", "null"]}}
 
 
 def build_server(
-    services: Services, viewer_of: ViewerOf, *, is_structured: bool = True
+    services: Services, viewer_of: Callable[[CallContext], Viewer], *, is_structured: bool = True
 ) -> MCPServer[Any]:
-    """The server; *viewer_of* is asked for every message. Unless *is_structured*, it sends text."""
+    """The server; *viewer_of* says who sent a message. Unless *is_structured*, it sends text."""
     visible: ContextVar[Services] = ContextVar("visible")
 
     async def limit_to_viewer(ctx: CallContext, call_next: CallNext) -> HandlerResult:
@@ -92,6 +88,8 @@ def build_server(
 
 def _tool(spec: ToolSpec, services: Callable[[], Services], *, is_structured: bool) -> Tool:
     output = TypeAdapter[Any](spec.output).json_schema(mode="serialization")
+    if spec.lists:
+        output["properties"] = TRUNCATED | output["properties"]
     return _JudgeTool(
         fn=partial(_answer, spec, services, is_structured=is_structured),
         name=spec.name,
@@ -166,10 +164,7 @@ def _reporting(context: Context[Any, Any]) -> Report:
 
 
 def input_schema(spec: ToolSpec) -> Json:
-    """The schema of the arguments in the plainest words, which every model's service takes.
-
-    It has no references, no null for what may be left out, and no titles.
-    """
+    """The schema of the arguments without references, null and titles, which every model takes."""
     schema = spec.arguments.model_json_schema()
     schema.pop("description", None)
     return dict(_plain(schema, schema.pop("$defs", {})))
@@ -211,7 +206,7 @@ def _add_prompt_and_resources(server: MCPServer[Any], services: Callable[[], Ser
     async def read_domains() -> str:
         """What disputes can be about, and the pages that are quoted for each."""
         listed = domains(services().sources.current().catalog)
-        return as_json_text(capped({"domains": listed, "truncated": False}, ["domains"]))
+        return as_json_text(capped({"domains": listed}, ["domains"]))
 
     @server.resource(
         "judge://collections", name="collections", title="Collections", mime_type=JSON_TYPE
@@ -237,8 +232,8 @@ async def _prompt(services: Services, question: str, scope: str) -> str:
     """The guide, then the collections, the scope and the question; raises IndexUnavailable."""
     collections = await services.corpus.search.catalogue.collections()
     guide = files("judge.entrypoints.mcp").joinpath("contextual_search.md").read_text("utf-8")
-    names = ", ".join(stats.name for stats in collections[:MAX_NAMES])
-    more = " and others, which `list_collections` tells" if len(collections) > MAX_NAMES else ""
+    names = ", ".join(stats.name for stats in collections[:50])
+    more = " and others, which `list_collections` tells" if len(collections) > 50 else ""
     parts = [guide, f"The collections are: {names}{more}.\n" if names else f"{NOTHING_INDEXED}\n"]
     if scope:
         parts.append(f"## The scope\nPass this on in `context`, unchanged: {scope}\n")

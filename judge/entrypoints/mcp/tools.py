@@ -23,7 +23,7 @@ from judge.entrypoints.code_requests import (
     ask_graph,
 )
 from judge.entrypoints.event_log import log_judgement
-from judge.entrypoints.mcp.results import Json, size_of
+from judge.entrypoints.mcp.results import Json, size_of, without_empty
 from judge.entrypoints.response_models import Chunk, chunks, metadata
 from judge.errors import NotFound
 from judge.library.scopes.grammar import read_context
@@ -59,7 +59,7 @@ class ToolSpec:
     handler: Callable[[Services, Any, Report, int], Awaitable[Any]]
     """Answers with *output*, preferably in so many bytes of JSON."""
     lists: Sequence[str] = ()
-    """The lists of the answer whose ends are left off when it is too long."""
+    """The lists of the answer whose ends are left off, as `truncated` says, if it is too long."""
     is_open_world: bool = False
     """Whether it fetches from the web or calls a model."""
 
@@ -86,44 +86,21 @@ class CitationsQuery(CheckRequest):  # noqa: D101 - has that of the request
             with suppress(ValueError):
                 sources = json.loads(sources)
         sources = sources if isinstance(sources, list | tuple) else [sources]
-        return [
-            {"text": source} if isinstance(source, str) else _without_empty(source)
-            for source in sources
-        ]
-
-
-def _without_empty(value: Any) -> Any:
-    is_object = isinstance(value, dict)
-    return {n: v for n, v in value.items() if v not in ("", None)} if is_object else value
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedCitations(CheckedAnswer):
-    """As `POST /api/check`; the verdict is of the whole answer, also when `truncated`."""
-
-    truncated: bool = False
-    hint: str | None = None
+        return [{"text": one} if isinstance(one, str) else without_empty(one) for one in sources]
 
 
 async def judge_dispute(
     services: Services, dispute: DisputeQuery, report: Report, room: int
 ) -> JudgeResult:
     """The verdict; raises the errors of `Pipeline.judge`. Cancelling it ends the model's call."""
-    steps: asyncio.Queue[Step | None] = asyncio.Queue()
+    reports: list[asyncio.Task[None]] = []
 
-    async def report_steps() -> None:
-        while (step := await steps.get()) is not None:
-            await report(_in_words(step))
+    def report_step(step: Step) -> None:
+        reports.append(asyncio.create_task(report(_in_words(step))))
 
-    reporting = asyncio.create_task(report_steps())
-    try:
-        result = await services.pipeline.judge(
-            dispute, request_id=uuid4().hex, emit=steps.put_nowait
-        )
-        steps.put_nowait(None)
+    result = await services.pipeline.judge(dispute, request_id=uuid4().hex, emit=report_step)
+    for reporting in reports:
         await reporting
-    finally:
-        reporting.cancel()
     log_judgement(services.journal, result)
     return fitting_verdict(result, room)
 
@@ -153,10 +130,9 @@ def _in_words(step: Step) -> str:
             return "Reading the reply."
 
 
-async def check_citations(services: Services, request: CheckRequest, *_: Any) -> CheckedCitations:
-    """The checked answer; raises the errors of `check`."""
-    checked = await check(request, services)
-    return CheckedCitations(checked.marks, checked.uncited, checked.verdict, checked.sources)
+async def check_citations(services: Services, request: CheckRequest, *_: Any) -> CheckedAnswer:
+    """As `POST /api/check`; the verdict is of the whole answer, also when `truncated`."""
+    return await check(request, services)
 
 
 Context = Annotated[
@@ -254,8 +230,6 @@ class FetchedPassage:
     collection_name: str
     passages: list[NearbyPassage]
     metadata: dict[str, Any]
-    truncated: bool = False
-    hint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,8 +238,6 @@ class Collections:
 
     collections: Sequence[CollectionStats]
     total: int
-    truncated: bool = False
-    hint: str | None = None
 
 
 async def search_documents(
@@ -366,7 +338,7 @@ TOOLS: Sequence[ToolSpec] = (
     _code("lineage", "Follow dependencies", LineageRequest, LineageResult),
     _code("code_context", "Read a symbol", CodeContext, CodeContextResult),
     ToolSpec(
-        "check_citations", "Check an answer's citations", CitationsQuery, CheckedCitations,
+        "check_citations", "Check an answer's citations", CitationsQuery, CheckedAnswer,
         check_citations, ("marks", "uncited", "sources"), is_open_world=True,
     ),
 )  # fmt: skip

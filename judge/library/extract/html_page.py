@@ -29,7 +29,7 @@ _MAX_METAS = 200
 _MAX_MATCHES = 10
 """Elements read per selector: `*` would read a page once for each level of nesting."""
 
-_REFRESH = re.compile(r"\s*\d(?:\.\d*)?\s*[;,\s]\s*\S")
+_REFRESH = re.compile(r"\s*[0-3]?\d(?:\.\d*)?\s*[;,\s]\s*\S")
 
 _HEAD_TITLE = re.compile(rb"<title[^<>]{0,200}>([^<]{0,1000})", re.IGNORECASE)
 _SITE_SUFFIX = re.compile(r"\s+[|\u2013\u2014\u00b7\u00bb-]\s+[^|\u2013\u2014\u00b7\u00bb]{1,60}$")

@@ -8,28 +8,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from judge.library.extract.page_blocks import (
-    HEADING_TAGS,
-    Boilerplate,
-    PageBlock,
-    PageBlocks,
-    read_boilerplate,
-)
+from judge.library.extract.page_blocks import HEADING_TAGS, PageBlock, PageBlocks, is_aside
 
 _SENTENCE_END = re.compile(r"[.!?\u2026\u3002][\"'\u201d\u2019\u00bb)\]\ufffd]*(?:\s|$)|:$")
 """U+FFFD may be a quotation mark that a wrong encoding lost."""
-
-_BY_SOMEBODY = r"[Bb][Yy]:? [A-Z][^\s,]* (?:[a-z]{1,3} )?[A-Z]"
-"""Requires two capitals, since guidance says "By law" and "By post"."""
-
-_NON_PROSE_OPENING = re.compile(
-    rf"\W*(?:{_BY_SOMEBODY}|(?i:posted\s|published\b|written by|"
-    r"(?:(?:this )?page (?:was )?)?(?:last )?(?:updated|reviewed)\b|"
-    r"(?:photo(?:graph)?|image)s?\b|credit:|source:|share (?:this|on|via)\b|\d+ min"
-    r"|(?:medically|clinically|legally|expert|fact)[ -](?:reviewed|checked)\b"
-    r"|(?:read more|read next|related|see also|also read|watch|listen)(?: articles?| stories)?:))"
-)
-"""How bylines, dates, captions, credits and related items begin; long prose may begin so too."""
 
 _BOILERPLATE = (
     *("use cookies", "uses cookies", "our cookies", "accept cookies", "essential cookies"),
@@ -45,7 +27,17 @@ _BOILERPLATE = (
 )
 """Phrases that sites repeat on every page; guidance says "if you agree to a plan" too."""
 
-_BYLINE = re.compile(rf"{_BY_SOMEBODY}|(?i:(?:written|reviewed|words|story|posted) by\b|by:?$)")
+_BYLINE = re.compile(
+    r"[Bb][Yy]:? [A-Z][^\s,]* (?:[a-z]{1,3} )?[A-Z]"
+    r"|(?i:(?:written|reviewed|words|story|posted) by\b|by:?$)"
+)
+"""Two capitals are required, since guidance says "By law" and "By post"."""
+
+_LABEL = re.compile(
+    r"\W*(?i:(?:posted|published|(?:page |last |\w+ly )*(?:updated|reviewed|checked)|photo|image)\b"
+    r"|(?:credit|source|read more|related|see also):)"
+)
+"""How dates and captions begin; long prose may begin so too."""
 
 MIN_WORDS = 8
 """Shorter sentences are mostly labels and calls to action."""
@@ -72,21 +64,21 @@ class Content:
 
     page: PageBlocks
     prose: list[PageBlock]
-    boilerplate: list[Boilerplate]
+    asides: list[bool]
+    """Whether each element is likely not the page's own text."""
     heading: PageBlock | None
     """The `<h1>` that names the page, after which the content begins."""
-    max_boilerplate: Boilerplate
-    """The highest level of an element that a lead may be in."""
+    takes_asides: bool
+    """Whether too little text is left without them."""
 
     @property
     def title(self) -> int:
         """The order of the heading, -1 for the start of a page without one."""
         return self.heading.order if self.heading else -1
 
-    def contains(self, block: PageBlock, max_level: Boilerplate = Boilerplate.NONE) -> bool:
-        """Whether *block* is the page's own text, up to the boilerplate level *max_level*."""
-        level = self.boilerplate[block.element]
-        return block.order > self.title and level <= max(max_level, self.max_boilerplate)
+    def contains(self, block: PageBlock) -> bool:
+        """Whether *block* is the page's own text."""
+        return block.order > self.title and (self.takes_asides or not self.asides[block.element])
 
 
 def locate_content(page: PageBlocks, head_title: str) -> Content:
@@ -102,10 +94,9 @@ def locate_content(page: PageBlocks, head_title: str) -> Content:
     believed = [block for block in headings if block.element >= main]
     heading = next(iter([*first_named, *believed, *headings]), None)
     title = heading.order if heading else -1
-    boilerplate = _boilerplate_by_element(page, prose)
-    sure = (b for b in prose if b.order > title and boilerplate[b.element] == Boilerplate.NONE)
-    most = Boilerplate.NONE if _size(sure) >= _ENOUGH_CHARACTERS else Boilerplate.SOME
-    return Content(page, prose, boilerplate, heading, most)
+    asides = _asides(page, prose)
+    sure = (b for b in prose if b.order > title and not asides[b.element])
+    return Content(page, prose, asides, heading, _size(sure) < _ENOUGH_CHARACTERS)
 
 
 def choose_paragraph(content: Content) -> PageBlock | None:
@@ -131,17 +122,17 @@ def choose_paragraph(content: Content) -> PageBlock | None:
 def is_prose(block: PageBlock) -> bool:
     """Whether *block* reads like a paragraph, mostly by its words."""
     text, words = block.text, block.word_count
-    if words < MIN_WORDS or block.tag in {"pre", "h1"} or block.link_share >= _MAX_LINK_SHARE:
+    is_linked = block.link_characters >= _MAX_LINK_SHARE * len(text)
+    if words < MIN_WORDS or block.tag in {"pre", "h1"} or is_linked:
         return False
     if block.tag in HEADING_TAGS and text[-1] not in ".!":
         return False  # but a heading that is a whole sentence may be the lead
-    is_label = words < 25 and has_non_prose_opening(text)
-    return _SENTENCE_END.search(text) is not None and not is_label
+    return _SENTENCE_END.search(text) is not None and not (words < 25 and is_label(text))
 
 
-def has_non_prose_opening(text: str) -> bool:
-    """Whether *text* begins like a byline, a date, a caption or a credit."""
-    return _NON_PROSE_OPENING.match(text) is not None
+def is_label(text: str) -> bool:
+    """Whether *text* begins like a byline, a date or a caption."""
+    return bool(_BYLINE.match(text) or _LABEL.match(text))
 
 
 def is_boilerplate(text: str) -> bool:
@@ -150,8 +141,8 @@ def is_boilerplate(text: str) -> bool:
     return any(phrase in lowered for phrase in _BOILERPLATE)
 
 
-def _boilerplate_by_element(page: PageBlocks, prose: Sequence[PageBlock]) -> list[Boilerplate]:
-    """Each element's own level, unless it has much prose or the title, or a higher parent's."""
+def _asides(page: PageBlocks, prose: Sequence[PageBlock]) -> list[bool]:
+    """Whether each element is an aside or in one; none is that has much prose or the title."""
     sizes = _sizes(page, prose)
     titled: set[int] = set()
     for block in page.blocks:
@@ -160,13 +151,13 @@ def _boilerplate_by_element(page: PageBlocks, prose: Sequence[PageBlock]) -> lis
             titled.add(at)
             at = page.parents[at]
     enough = _TRUSTED_SHARE * sizes[0]
-    levels: list[Boilerplate] = []
+    asides: list[bool] = []
     for index, parent in enumerate(page.parents):
-        level = levels[parent] if levels else Boilerplate.NONE
-        if sizes[index] < enough and index not in titled:
-            level = max(level, read_boilerplate(page.tags[index], page.attributes[index]))
-        levels.append(level)
-    return levels
+        may_be = sizes[index] < enough and index not in titled
+        is_inside = bool(asides) and asides[parent]
+        own = may_be and is_aside(page.tags[index], page.attributes[index])
+        asides.append(is_inside or own)
+    return asides
 
 
 def _paragraphs(page: PageBlocks, prose: list[PageBlock]) -> list[PageBlock]:

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime
-from functools import partial
 from html import unescape
 from json import dumps
 from typing import NamedTuple
@@ -19,14 +18,14 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from judge.library.extract.html_page import read_head_title
 from judge.library.extract.markup import limit_markup, parse_markup
-from judge.library.extract.page_blocks import (
-    Boilerplate,
-    PageBlock,
-    is_skipped,
-    read_blocks,
-    read_boilerplate,
+from judge.library.extract.page_blocks import PageBlock, is_aside, is_skipped, read_blocks
+from judge.library.extract.text_blocks import (
+    DocumentText,
+    TextBlock,
+    block_of,
+    fenced,
+    split_lines,
 )
-from judge.library.extract.text_blocks import DocumentText, TextBlock, block_of, split_lines
 from judge.library.scopes.scopes import parse_moment
 from judge.text.decoding import html_as_utf8, xhtml_as_html
 
@@ -37,7 +36,6 @@ MAX_CHARACTERS = 5_000
 _UNQUOTED_COLON = re.compile(r"^(\w[\w -]*: +)([^\s\"'\[{>|&*!#].*: .*)$", re.MULTILINE)
 """An unquoted value that contains a colon."""
 
-_quoted = partial(dumps, ensure_ascii=False)
 _ENDS = {"---": ("---", "..."), "+++": ("+++",)}
 
 
@@ -80,7 +78,9 @@ def _fields(text: str, *, is_toml: bool) -> Mapping[str, object]:
         if is_toml:
             return tomllib.loads(text)
         # Many write `title: Part 1: The start`, which is not valid YAML.
-        quoted = _UNQUOTED_COLON.sub(lambda field: field[1] + _quoted(field[2]), text)
+        quoted = _UNQUOTED_COLON.sub(
+            lambda field: field[1] + dumps(field[2], ensure_ascii=False), text
+        )
         for attempt in (text, quoted):
             with suppress(yaml.YAMLError):
                 # Not libyaml, which crashes the process where lists stand in one another too deep.
@@ -160,16 +160,9 @@ def _blocks(
             section = heading.text
             others = {title, section}
             chapter = next((h.text for h in reversed(path[:-1]) if h.text not in others), None)
-        yield block_of(
-            lines,
-            start,
-            end,
-            section=section,
-            starts_passage=heading is not None,
-            is_heading=heading is not None,
-            is_code=is_code,
-            chapter=chapter,
-        )
+        opens = heading is not None
+        traits = {"section": section, "chapter": chapter, "starts_passage": opens}
+        yield block_of(lines, start, end, **traits, is_heading=opens, is_code=is_code)
 
 
 def _segments(lines: Sequence[str], at: int) -> Iterator[_Segment]:
@@ -239,7 +232,6 @@ MAX_OPTIONS = 30
 """Of a list to choose from; longer ones are of countries or years."""
 
 _PREFIXES = {**{f"h{level}": "#" * level + " " for level in range(1, 7)}, "li": "- ", "dd": "- "}
-_BACKTICKS = re.compile("`+")
 
 
 def read_html(body: bytes, charset: str = "") -> DocumentText:
@@ -289,8 +281,7 @@ def _keep_main(tree: LexborHTMLParser) -> None:
         after = node.next
         while after is not None:
             following, attributes = after.next, after.attributes or {}
-            level = read_boilerplate(after.tag or "", attributes)
-            if is_skipped(attributes) or level is not Boilerplate.NONE:
+            if is_skipped(attributes) or is_aside(after.tag or "", attributes):
                 after.decompose()
             after = following
         node = node.parent
@@ -300,10 +291,3 @@ def _as_markdown(block: PageBlock) -> str:
     if block.tag != "pre":
         return _PREFIXES.get(block.tag, "") + block.text
     return fenced(block.lines)
-
-
-def fenced(code: str) -> str:
-    """*code* between fences that are longer than any in it."""
-    longest = max(map(len, _BACKTICKS.findall(code)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}\n{code}\n{fence}"

@@ -6,7 +6,6 @@ A name of a class is listed if on 255 real pages the text under it was more ofte
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
@@ -33,22 +32,19 @@ HEADING_TAGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "summary"})
 
 _BOILERPLATE_TAGS = frozenset({"aside", "form", "header", "figure", "pre", "address"})
 
-_SUPPLEMENTARY_TAGS = frozenset({"table", "details"})
-
 _SKIPPED_ROLES = frozenset(
     "navigation contentinfo search dialog alertdialog menu menubar toolbar tooltip".split()
 )
-
-_BOILERPLATE_PARTS = ("cookie", "consent", "gdpr", "onetrust", "breadcrumb")
 
 _BOILERPLATE_WORDS = frozenset(
     "navbar navigation menu megamenu footer sidebar masthead toolbar tooltip dropdown modal popup "
     "share sharing social comment comments related recommended popular trending newsletter promo "
     "ad ads advert advertisement sponsor sponsored announcement subscribe signup login byline "
     "author caption credit credits tag tags meta metadata pagination pager survey feedback "
-    "disclaimer disclosure copyright licence license footnote footnotes notification".split()
+    "disclaimer disclosure copyright licence license footnote footnotes notification cookie "
+    "cookies cookiebanner consent gdpr onetrust breadcrumb breadcrumbs".split()
 )
-"""Parts and words of a class or id that mark text as rarely the page's own."""
+"""Words of a class or id that mark text as rarely the page's own."""
 
 _LEAD_WORDS = frozenset({"lead", "summary"})
 """Class words of the descriptive paragraph that guidance pages show under their title."""
@@ -57,50 +53,40 @@ _SCREEN_READER_CLASS = re.compile("sr-only|visually-?hidden|screen-reader-text")
 
 _HIDING_STYLE = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|clip\s*:\s*rect\s*\(\s*[01]\D"
-    r"|(?:left|top|text-indent)\s*:\s*-\d{3}|font-size\s*:\s*0*\.?0+(?:[a-z%]|\s*(?:;|!|$))"
-    r"|clip-path\s*:\s*(?:inset\s*\(\s*(?:[5-9]\d|100)%|circle\s*\(\s*0|polygon\s*\(\s*0\W+0\W+0)"
-    r"|transform\s*:\s*scale\s*\(\s*0\s*[,)]|content-visibility\s*:\s*hidden",
+    r"|(?:left|top|text-indent)\s*:\s*-\d{3}|font\s*:\s*0(?:px)?[/\s]"
+    r"|(?:(?<!-)(?:right|bottom)\s*:|translate\w*\s*\()\s*-\d{4}"
+    r"|font-size\s*:\s*(?:0*\.?0+(?:[a-z%]|\s*(?:;|!|$))|(?:0?\.\d+|1)px)"
+    r"|clip-path\s*:\s*(?:inset\s*\(\s*(?:[5-9]\d%|[^)]*\b100%)|(?:circle|ellipse)\s*\(\s*0(?![.\d])"
+    r"|polygon\s*\([\s0,px%]*\))|(?:^|[;\s])width\s*:\s*[01](?:px)?\s*(?:;|!|$)"
+    r"|scale\s*\(\s*0\s*[,)]|content-visibility\s*:\s*hidden",
     re.IGNORECASE,
 )
 """Zero opacity or height does not count: scripts reveal such text on scrolling or unfolding (of 298
 real pages two would lose their lead)."""
 
-_COLOURS = re.compile(r"(?:^|[;\s])(background(?:-color)?|color)\s*:\s*([^;!]+)", re.IGNORECASE)
+_COLOURS = re.compile(r"(?:^|[;\s])(background|[\w-]*color)\s*:\s*([^;!]+)", re.IGNORECASE)
 _CLEAR = re.compile(
     r"transparent|#(?:...0|.{6}00)|(?:rgb|hsl)a?\((?:(?:[^,]*,){3}|[^,]*/)\s*0*\.?0+%?\s*\)"
 )
 _ON_SOMETHING = re.compile("background|shadow", re.IGNORECASE)
 """What makes white text visible; a page is white."""
 
-_WHITE = re.compile(r"^(?:#f{3,4}|#f{6}(?:f{2})?|rgb\(\s*255\s*,\s*255\s*,\s*255\s*\))$")
+_WHITE = re.compile(r"^(?:#f{3,4}|#(?:f[b-f]){3}(?:ff)?|rgb\(\s*255[\s,]+255[\s,]+255\s*\))$")
 
 _HIDING_CLASSES = frozenset(
-    "d-none hidden is-hidden u-hidden invisible display-none uk-hidden".split()
+    "d-none hidden is-hidden u-hidden invisible display-none uk-hidden w3-hide".split()
 )
 _SHOWING_CLASS = re.compile(
-    r"(?:^|\s)(?:(?:sm|md|lg|xl|2xl|xxl|print):(?:block|inline|flex|grid|table|contents|visible|"
+    r"(?:^|\s)(?:(?:sm|md|lg|xl|2xl|xxl):(?:block|inline|flex|grid|table|contents|visible|"
     r"not-)|d-(?:sm|md|lg|xl|xxl)-(?!none)|(?:js|no-js)\b)"
 )
 """A class that shows on some screens what another one hides on the rest."""
 
 
-class Boilerplate(IntEnum):
-    """How likely it is that an element's text is not the page's own."""
-
-    NONE = 0
-    SUPPLEMENTARY = 1
-    """The page's own text, but never its lead: a table, or details unfolded on demand."""
-    SOME = 2
-    """Quoted only if too little text is left without it."""
-
-
-def read_boilerplate(tag: str, attributes: Attributes) -> Boilerplate:
-    """How likely the element is boilerplate, judged by its tag, class and id."""
+def is_aside(tag: str, attributes: Attributes) -> bool:
+    """Whether the element's text is likely not the page's own, by its tag, class and id."""
     name = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".lower()
-    is_named = not _BOILERPLATE_WORDS.isdisjoint(_words(name))
-    if tag in _BOILERPLATE_TAGS or is_named or any(part in name for part in _BOILERPLATE_PARTS):
-        return Boilerplate.SOME
-    return Boilerplate.SUPPLEMENTARY if tag in _SUPPLEMENTARY_TAGS else Boilerplate.NONE
+    return tag in _BOILERPLATE_TAGS or not _BOILERPLATE_WORDS.isdisjoint(_words(name))
 
 
 def is_lead(attributes: Attributes) -> bool:
@@ -140,7 +126,7 @@ def _has_hiding_style(style: str) -> bool:
         name.lower(): _WHITE.sub("white", value.strip().lower())
         for name, value in _COLOURS.findall(style)
     }
-    text = colours.get("color", "")
+    text = colours.get("-webkit-text-fill-color") or colours.get("color", "")
     if _CLEAR.fullmatch(text):
         return "background-clip" not in style.lower()  # else the text shows the background
     if text == "white" and not _ON_SOMETHING.search(style):
@@ -176,11 +162,6 @@ class PageBlock(NamedTuple):
     lines: str = ""
     """Of a `<pre>`: the text with its white space."""
 
-    @property
-    def link_share(self) -> float:
-        """The share of the characters that are link text, 0 to 1."""
-        return self.link_characters / len(self.text)
-
 
 @dataclass(frozen=True, slots=True)
 class PageBlocks:
@@ -214,7 +195,9 @@ def read_blocks(root: LexborNode | None, enough: int = ENOUGH_CHARACTERS) -> Pag
         if not stack or builder.paragraph_characters > enough:
             break
         node, element, is_linked = stack.pop()
-        builder.move_to(element)
+        if element != builder.element:
+            builder.end_block()
+            builder.element = element
         tag = node.tag or ""
         if (text := node.text_content) is not None:
             builder.add_text(text, is_linked=is_linked)
@@ -249,12 +232,6 @@ class _BlockBuilder:
     parts: list[str] = field(default_factory=list)
     link_characters: int = 0
     paragraph_characters: int = 0
-
-    def move_to(self, element: int) -> None:
-        """Continue in *element*, which ends the block of another one."""
-        if element != self.element:
-            self.end_block()
-            self.element = element
 
     def begin(self, tag: str) -> bool:
         """End the block where an element of *tag* begins, unless it is part of the line."""

@@ -6,9 +6,9 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
-from judge.library.extract.lead_paragraph import Content, has_non_prose_opening, is_boilerplate
-from judge.library.extract.page_blocks import HEADING_TAGS, Boilerplate, PageBlock, PageBlocks
-from judge.text.english import fold_space, sentences, strip_invisible
+from judge.library.extract.lead_paragraph import Content, is_boilerplate, is_label
+from judge.library.extract.page_blocks import HEADING_TAGS, PageBlock, PageBlocks
+from judge.text.english import fold_space, grouped, sentences, strip_invisible
 
 MAX_PASSAGES = 60
 """Per page; with more, neighbours under the same heading are joined, and the rest is left out."""
@@ -46,7 +46,7 @@ def read_passages(page: PageBlocks, content: Content | None = None) -> tuple[Pag
     """The passages of *content*, or of all of *page*, in order and within the limits."""
     blocks = page.blocks
     if content is not None:
-        blocks = [b for b in blocks if content.contains(b, Boilerplate.SUPPLEMENTARY)]
+        blocks = [*filter(content.contains, blocks)]
     texts = _headed_texts(blocks, _items(page))
     # Templates repeat a text for narrow screens.
     passages = list(dict.fromkeys(p for heading, text in texts for p in _cut(heading, text)))
@@ -112,7 +112,7 @@ def _is_text(block: PageBlock) -> bool:
     """Whether *block* belongs to the text, even if too short to be its lead."""
     text, words = block.text, block.word_count
     is_ended = text.endswith(_ENDS) or (words >= _MIN_WORDS_UNENDED and not _is_linked([block]))
-    is_junk = (words < 25 and has_non_prose_opening(text)) or (words < 60 and is_boilerplate(text))
+    is_junk = (words < 25 and is_label(text)) or (words < 60 and is_boilerplate(text))
     return is_ended and block.tag != "pre" and not is_junk
 
 
@@ -127,17 +127,8 @@ def _pieces(text: str) -> Iterator[str]:
 
 def _joined(texts: Iterable[PagePassage]) -> Iterator[PagePassage]:
     """Yield *texts*, neighbours joined up to `MAX_WORDS` words under the first one's heading."""
-    first, parts, size = "", list[str](), 0
-    for heading, text in texts:
-        words = text.count(" ") + 1
-        if parts and size + words > MAX_WORDS:
-            yield PagePassage(first, " ".join(parts))
-            parts, size = [], 0
-        first = first if parts else heading
-        parts.append(text)
-        size += words
-    if parts:
-        yield PagePassage(first, " ".join(parts))
+    for group in grouped(texts, lambda one: one.text.count(" ") + 1, MAX_WORDS):
+        yield PagePassage(group[0].heading, " ".join(one.text for one in group))
 
 
 MAX_WORD_CHARACTERS = 100

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from html import unescape
 from itertools import islice, takewhile
-from typing import NamedTuple
 
 from judge.library.extract.lead_paragraph import Content
 from judge.library.extract.page_blocks import HEADING_TAGS, PageBlock
@@ -35,23 +34,14 @@ _LABEL = re.compile(rf"(?:{_SUBJECT} |this )?applies (?:to|in):?$")
 """A label whose places follow on the next lines."""
 
 
-class _Notes(NamedTuple):
-    """Patterns of lines that say where a page applies."""
-
-    applies: re.Pattern[str]
-    """After a bracket come links for other regions."""
-    does_not_apply: re.Pattern[str]
-    places_alone: re.Pattern[str]
-    place_name: re.Pattern[str]
-
-
 @functools.lru_cache(maxsize=8)
-def _notes(names: RegionNames) -> _Notes:
+def _patterns(names: RegionNames) -> tuple[re.Pattern[str], ...]:
+    """Patterns of lines that say where a page applies, where not, of places alone, of one."""
     place_name = rf"(?:{'|'.join(re.escape(name) for name, _ in names)})\b"
     place = rf"(?:(?:all of |the whole of )?the )?{place_name}(?!['\u2019])"
     listed = rf"(?P<places>{place}(?:(?:(?:,? and|,? or|,| &|/) ?|\u2013){place})*+)"
-    return _Notes(
-        re.compile(
+    return (
+        re.compile(  # after a bracket come links for other regions
             rf"(?:{_SUBJECT} (?:only )?|this |it )?{_APPLIES_TO} ?"
             rf"(?:only )?{listed}(?=\W*$|\W*[.;:(\u2013]|,| only| but| and not| -| see\b)"
             rf"|(?:for )?{listed.replace('places', 'alone')} only\W*$"
@@ -105,11 +95,11 @@ def read_nations(content: Content, names: RegionNames) -> tuple[str, ...]:
     if not names:
         return ()
     lines = [_folded(block.text) for block in _around_title(content)]
+    _, _, alone, _ = _patterns(names)
     for at, line in enumerate(lines, 1):
         whole = line
         if _LABEL.match(line):
-            alone = _notes(names).places_alone.match
-            places = [*lines[at : at + 1], *takewhile(alone, lines[at + 1 :])]
+            places = [*lines[at : at + 1], *takewhile(alone.match, lines[at + 1 :])]
             whole = f"applies to {' and '.join(places)}"
         if nations := nations_of(whole, names):
             return nations
@@ -125,13 +115,14 @@ def nations_of(line: str, names: RegionNames) -> tuple[str, ...]:
     """The regions in a *line* such as "Applies to NORTH and SOUTH (see ...)", or none."""
     if not names:
         return ()
-    line, notes, means = " ".join(line.lower().split()), _notes(names), dict(names)
-    applies = notes.applies.match(line)
-    match = applies or notes.does_not_apply.match(line)
+    line, means = " ".join(line.lower().split()), dict(names)
+    here, elsewhere, _, place_name = _patterns(names)
+    applies = here.match(line)
+    match = applies or elsewhere.match(line)
     if match is None:
         return ()
     places = match["places"] or match["alone"]
-    named = {region for name in notes.place_name.findall(places) for region in means[name]}
+    named = {region for name in place_name.findall(places) for region in means[name]}
     return tuple(region for region in regions_in(names) if (region in named) == bool(applies))
 
 
@@ -217,10 +208,11 @@ _DATE_REACH = 200
 _DATE_WITHIN = 30
 """Characters of text after the word in which its date must be."""
 
-_PAGE_NOUNS = frozenset(
-    b"page guide guidance content document information article advice publication site".split()
+_IN_SENTENCE = re.compile(
+    rb"(?<!\S)(?:be|(?!(?:page|guide|guidance|content|document|information|article|advice|"
+    rb"publication|site) )\S+ (?:was|were|\S+ been))(?: last)?$"
 )
-"""What a page calls itself: if anything else was updated, the sentence is content."""
+"""What stands before a label that is about a plan, or about anything but the page itself."""
 
 _MAX_LABELS = 30
 
@@ -270,18 +262,10 @@ def _line_date(label: re.Pattern[bytes], limited: bytes) -> date | None:
         after = lowered[end : end + _DATE_REACH].decode("utf-8", "replace")
         text = " ".join(unescape(_TAG.sub(r" \1 ", after)).split())[:_DATE_WITHIN]
         day = parse_date(text)
-        if day and not _is_in_sentence(lowered[max(0, start - 40) : start].split()):
+        before = b" ".join(lowered[max(0, start - 40) : start].split())
+        if day and not _IN_SENTENCE.search(before):
             return day
     return None
-
-
-def _is_in_sentence(before: list[bytes]) -> bool:
-    """Tell from the words *before* a label whether it is about a plan, or not about the page."""
-    before = before[:-1] if before[-1:] == [b"last"] else before
-    verb = b"".join(before[-1:])
-    verbs = 2 if verb == b"been" else 1 if verb in {b"was", b"were"} else 0
-    is_of_page = not _PAGE_NOUNS.isdisjoint(before[-verbs - 1 : -verbs])
-    return verb == b"be" or (verbs > 0 and not is_of_page)
 
 
 def _date(year: str, month: str, day: str) -> date | None:

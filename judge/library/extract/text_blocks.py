@@ -5,13 +5,13 @@ document hold every word of its blocks.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from judge.text.english import sentences
+from judge.text.english import grouped, sentences
 from judge.types.search import Passage, PdfText
 
 MAX_TITLE = 160
@@ -84,6 +84,13 @@ def paragraphs(lines: Sequence[str], *, first: int = 0, **traits: object) -> Ite
 def block_of(lines: Sequence[str], start: int, end: int, **traits: object) -> TextBlock:
     """`lines[start:end]` as a block."""
     return TextBlock("\n".join(lines[start:end]), start + 1, end, **traits)  # type: ignore[arg-type]
+
+
+def fenced(code: str, language: str = "") -> str:
+    """*code* between fences that are longer than any in it."""
+    longest = max(map(len, re.findall("`+", code)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{code}\n{fence}"
 
 
 def read_text(text: str) -> DocumentText:
@@ -217,7 +224,7 @@ def _split_block(block: TextBlock) -> Iterator[tuple[TextBlock, int]]:
         yield block, words
         return
     line, starts_passage = block.start_line, block.starts_passage
-    for text in _joined_pieces(_pieces(block)):
+    for text in map("".join, grouped(_pieces(block), size, TARGET_WORDS)):
         if shown := text.strip("\n") if text.strip() else "":
             start = line + text[: text.index(shown)].count("\n")
             piece = block._replace(
@@ -230,19 +237,6 @@ def _split_block(block: TextBlock) -> Iterator[tuple[TextBlock, int]]:
             yield piece, size(shown)
             starts_passage = False
         line += text.count("\n")
-
-
-def _joined_pieces(pieces: Iterable[str]) -> Iterator[str]:
-    """*pieces* joined to texts of at most TARGET_WORDS words."""
-    group, words = "", 0
-    for piece in pieces:
-        more = size(piece)
-        if group and words + more > TARGET_WORDS:
-            yield group
-            group, words = "", 0
-        group += piece
-        words += more
-    yield group
 
 
 def _pieces(block: TextBlock) -> Iterator[str]:

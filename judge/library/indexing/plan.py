@@ -140,17 +140,12 @@ def documents_to_remove(
 ) -> tuple[str, ...]:
     """The ids of documents that were not given or, to prune, have lost their file."""
     given = plan.document_ids | {fold_name(options.document_id or url) for url in urls}
-    roots = tuple(f"{root.rstrip('/')}/" for root in scan.roots)
-
-    def is_gone(path: str) -> bool:
-        return f"{path}/".startswith(roots) and not exists(path)
-
-    return tuple(
-        record.id
-        for record in indexed
-        if fold_name(record.id) not in given
-        and (options.replaces or (options.prunes and is_gone(record.path)))
-    )
+    others = [record for record in indexed if fold_name(record.id) not in given]
+    if options.replaces:
+        return tuple(record.id for record in others)
+    roots = tuple(f"{root.rstrip('/')}/" for root in scan.roots if options.prunes)
+    below = (record for record in others if f"{record.path}/".startswith(roots))
+    return tuple(record.id for record in below if not exists(record.path))
 
 
 def is_url(text: str) -> bool:

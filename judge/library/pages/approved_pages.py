@@ -73,11 +73,8 @@ class PageLibrary:
     def _news(
         self, read: Sequence[tuple[SnippetRequest, PageRecord]]
     ) -> list[tuple[SnippetRequest, PageRecord]]:
-        def is_known(request: SnippetRequest, record: PageRecord) -> bool:
-            page = self._pages.get(request.key)
-            return page is not None and page.digest == record.digest
-
-        return [pair for pair in read if not is_known(*pair)]
+        known = {key: page.digest for key, page in self._pages.items()}
+        return [(request, page) for request, page in read if known.get(request.key) != page.digest]
 
     def page(self, request: SnippetRequest, lead: str = "") -> LibraryPage:
         """The page, ranked by its title, topics and *lead* alone if it was not read yet."""

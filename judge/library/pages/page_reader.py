@@ -16,8 +16,6 @@ from urllib.parse import urlsplit
 from judge.errors import FetchError, UnreadableDocument
 from judge.library.extract.govuk import content_api_urls, parse_content_item
 from judge.library.extract.html_page import ReadPage, read_html
-from judge.library.extract.page_passages import MAX_WORDS
-from judge.library.extract.page_status import RegionNames
 from judge.library.pages.page_records import (
     PARSE_TIMEOUT_S,
     PDF_TIMEOUT_S,
@@ -28,7 +26,9 @@ from judge.library.pages.walls import wall_error, wall_sign
 from judge.ports import Clock, PageFetcher, PdfReader
 from judge.text.decoding import xhtml_as_html
 from judge.types.references import Media, Page
-from judge.types.search import PdfText
+
+Read = Callable[[SnippetRequest, Page], ReadPage | None]
+"""What a fetched page says; None if it is about another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class PageReader:
 
     fetcher: PageFetcher
     clock: Clock
-    read: Callable[..., ReadPage | None]
+    read: Read
     read_pdf: PdfReader | None = None
     """Reads a page that is a PDF; without it no such page can be read."""
 
@@ -95,29 +95,24 @@ class PageReader:
         if is_pdf:
             body, updated = self._pdf_as_html(request, page.body)
             page = replace(page, body=body, content_type="text/html", charset="")
-        read = self.read(
-            request.source.url,
-            page.body,
-            page.content_type,
-            charset=page.charset,
-            selector=request.source.selector,
-            max_words=request.settings.max_words,
-            regions=request.region_names,
-        )
+        read = self.read(request, page)
         is_told = read and (read.lead or read.withdrawn)
         if read and is_told and (sign := wall_sign(request.source, read, last)):
             raise wall_error(sign, host_of(request))
         return replace(read, updated=updated) if read and updated else read
 
     def _pdf_as_html(self, request: SnippetRequest, body: bytes) -> tuple[bytes, date | None]:
-        """The text of a PDF with a `<p>` for each paragraph, and its date; raises FetchError."""
+        """A PDF as HTML with a `<p>` for each paragraph, and its date; raises FetchError."""
         if self.read_pdf is None:
             raise FetchError("content-type", f"{host_of(request)} sent a PDF, which is not read.")
         try:
             pdf = self.read_pdf(body)
         except UnreadableDocument as error:
             raise FetchError("bad-pdf", f"The PDF on {host_of(request)}: {error}", 200) from error
-        return pdf_as_html(pdf), pdf.updated
+        paragraphs = (p for page in pdf.pages for p in _LINE_END.split(page) if p.strip())
+        text = "".join(f"<p>{escape(paragraph)}</p>" for paragraph in paragraphs)
+        heading = f"<h1>{escape(pdf.title)}</h1>" if pdf.title else ""
+        return f"<meta charset=utf-8><main>{heading}{text}</main>".encode(), pdf.updated
 
     def _as_record(self, request: SnippetRequest, read: ReadPage) -> PageRecord:
         if read.has_moved:
@@ -149,35 +144,27 @@ class PageReader:
         )
 
 
-def read_body(
-    url: str,
-    body: bytes,
-    content_type: str,
-    *,
-    charset: str = "",
-    selector: str = "",
-    max_words: int = MAX_WORDS,
-    regions: RegionNames = (),
-) -> ReadPage | None:
-    """The page in *body*, as HTML or of GOV.UK's API, None if about another page. Never raises."""
+def read_body(request: SnippetRequest, page: Page) -> ReadPage | None:
+    """*page* as HTML or of GOV.UK's API, None if it is about another page. Never raises."""
+    url, body, max_words = request.source.url, page.body, request.settings.max_words
     is_govuk = bool(content_api_urls(url))
-    kind = content_type.partition(";")[0].strip().lower()
+    kind = page.content_type.partition(";")[0].strip().lower()
     if kind.endswith("json"):
         if not is_govuk:
             return None
-        return parse_content_item(body, url, max_words=max_words, regions=regions)
-    if not is_markup(body, charset):
+        return parse_content_item(body, url, max_words=max_words, regions=request.region_names)
+    if not is_markup(body, page.charset):
         return ReadPage()
     if kind == "application/xhtml+xml":
         body = xhtml_as_html(body)
     # GOV.UK puts a description above the text of its pages.
     return read_html(
         body,
-        charset=charset,
-        selector=selector,
+        charset=page.charset,
+        selector=request.source.selector,
         max_words=max_words,
         has_description=is_govuk,
-        regions=regions,
+        regions=request.region_names,
     )
 
 
@@ -229,11 +216,3 @@ def is_markup(body: bytes, charset: str = "") -> bool:
 
 _LINE_END = re.compile(r"(?<=[.!?:])\s*\n|\n\s*\n")
 """Where a paragraph of a PDF may end: after a sentence that ends its line, or at an empty line."""
-
-
-def pdf_as_html(pdf: PdfText) -> bytes:
-    """The text of *pdf* as a page of HTML, its title as the heading."""
-    paragraphs = (p for page in pdf.pages for p in _LINE_END.split(page) if p.strip())
-    text = "".join(f"<p>{escape(paragraph)}</p>" for paragraph in paragraphs)
-    heading = f"<h1>{escape(pdf.title)}</h1>" if pdf.title else ""
-    return f"<meta charset=utf-8><main>{heading}{text}</main>".encode()

@@ -24,15 +24,12 @@ PARSE_TIMEOUT_S = 2.0
 PDF_TIMEOUT_S = 15.0
 """Timeout for reading a PDF in a process of its own, which gives up ten seconds before."""
 
-LOCK_MARGIN_S = 1.0
-"""How much longer than reading a page its lock lasts, so that it does not expire meanwhile."""
-
 _Kind = Literal["snippet", "page", "record", "failed"]
 
 PageKey = tuple[str, str]
 """The domain and URL that a page is configured with."""
 
-READING_VERSION = 8
+READING_VERSION = 9
 """Raise this when pages are parsed differently, so that cached ones are read again."""
 
 
@@ -99,14 +96,9 @@ class SnippetRequest:
         return round(self.settings.ttl_hours * HOUR_S)
 
     @property
-    def stale_ttl_s(self) -> int:
-        """How many seconds the last good text is kept."""
-        return max(round(self.settings.stale_days * DAY_S), self.ttl_s)
-
-    @property
     def lock_ttl_s(self) -> float:
-        """TTL in seconds of the page's lock, which outlasts fetching and parsing."""
-        return self.settings.fetch_timeout_s + PDF_TIMEOUT_S + LOCK_MARGIN_S
+        """TTL in seconds of the page's lock, which outlasts fetching and parsing by a second."""
+        return self.settings.fetch_timeout_s + PDF_TIMEOUT_S + 1
 
     def is_younger(self, record: PageRecord, now: datetime, share: float = 1.0) -> bool:
         """Whether the age of *record*, were it from the future, is less than *share* of the TTL."""
@@ -151,16 +143,12 @@ class SnippetStore:
         """The cached state of each page, in one round trip."""
         keys = [request.cache_key(kind) for request in requests for kind in get_args(_Kind)]
         values = iter(await self.cache.get_many(keys))
-        return [
-            await self._cached(request, text, maker, record, has_just_failed=bool(failure))
-            for request, text, maker, record, failure in zip(
-                requests, values, values, values, values
-            )
-        ]
+        entries = zip(requests, values, values, values, values)
+        return [await self._cached(*entry) for entry in entries]
 
     async def put(self, request: SnippetRequest, record: PageRecord) -> None:
         """Store *record* as the fresh snippet, empty if withdrawn, and as the last good one."""
-        kept_s = request.stale_ttl_s
+        kept_s = max(request.settings.stale_days * DAY_S, request.ttl_s)
         fresh_s = 1 if record.is_withdrawn else request.ttl_s
         stored = _RECORDS.dump_json(record).decode()
         await self.cache.put_many(
@@ -176,15 +164,10 @@ class SnippetStore:
         ttl_s = request.settings.failure_ttl_s
         await self.cache.put_many({request.cache_key("failed"): ("1", ttl_s)})
 
-    async def _cached(
-        self,
-        request: SnippetRequest,
-        text: str | None,
-        maker: str | None,
-        stored: str | None,
-        *,
-        has_just_failed: bool,
-    ) -> CachedPage:
+    async def _cached(self, request: SnippetRequest, *values: str | None) -> CachedPage:
+        """The state of a page in the *values* of its keys, in the order of `_Kind`."""
+        text, maker, stored, failure = values
+        has_just_failed = bool(failure)
         if text and not strip_invisible(text).strip():
             text = None  # nothing that could be quoted
         record = _decode(stored or "")

@@ -10,9 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from uuid import uuid4
 
-from judge.library.extract.html_page import ReadPage
 from judge.library.pages.approved_pages import IndexedPages, PageLibrary, requests_of
-from judge.library.pages.page_reader import PageReader, host_of, path_of, read_body
+from judge.library.pages.page_reader import PageReader, Read, host_of, path_of, read_body
 from judge.library.pages.page_records import CachedPage, PageRecord, SnippetRequest, SnippetStore
 from judge.library.pages.walls import visit_signs, wall_error
 from judge.library.rank.page_embeddings import PageEmbeddings
@@ -37,7 +36,7 @@ class SnippetRetriever:
     lock: Lock
     clock: Clock
     journal: Journal
-    read: Callable[..., ReadPage | None] = read_body
+    read: Read = read_body
     read_pdf: PdfReader | None = None
     library: PageLibrary = field(default_factory=lambda: PageLibrary(load_thesaurus()))
     reader: PageReader = field(init=False)

@@ -16,15 +16,12 @@ from judge.types.references import SourceSpec
 SHORT_WORDS = 160
 """Words of text; walls have up to 120, and of 298 real pages one in twenty has fewer."""
 
-ENOUGH_WORDS = 20
-"""Words of text; with fewer, a page may share none with its title and topics by chance."""
-
 SHRUNK_SHARE = 0.1
 """Of the words of the last good text; less is a remnant of the page."""
 
-KNOWN_SHARE = 0.2
-"""Share of a page's stems that its last good text must have, unless it is on its subject. Two
-unrelated pages share about a tenth."""
+KNOWN_SHARE = 0.25
+"""Share of a page's stems that its last good text must have, unless it is on its subject and has
+few signs. Two unrelated pages share about a tenth; names for sale list what was sought there."""
 
 ON_SUBJECT = 0.5
 """Share of the stems of title and topics that makes a text one about its subject."""
@@ -36,11 +33,25 @@ less is enough where only its headings share a word with title and topics."""
 MANY_SIGNS = 5
 """So many do for a short page whose lead does not touch on its subject, whatever follows."""
 
+NOTE_WORDS = 60
+"""Words of a page that only says that it has moved; one sign is enough then."""
+
+_MOVED = re.compile(
+    r"\b(?:page|content|information|advice|guid(?:e|ance)|article|document|(?:web)?site|section)\b"
+    r"[^.]{0,60}\b(?:(?:has|have) (?:now )?(?:been )?"
+    r"(?:moved|relocated|a new (?:address|home|page))|can now be found|(?:is|are) now part of)"
+    r"|\byou (?:are|will be) (?:being )?(?:redirected|taken there|taken to (?:the|our|its) new)"
+    r"|\bnot (?:taken|redirected|sent)\b[^.]{0,40}\bautomatically|\b[dt]udalen \w+ wedi symud"
+)
+
 _PUBLISHER = re.compile(r" \([^()]+\)$")
 """Ends the titles of sources, and is on every page of a site."""
 
 _SITE = r"\s[|\u2013\u2014\u00b7\u00bb:-]\s"
-_CANNOT = r"(?:(?:can(?:no|')t|could(?: not|n't)) be found|(?:was|is) not found|not found)"
+_CANNOT = (
+    r"(?:(?:can(?:no|')t|could(?: not|n't)) be found|(?:was|is) not found|not found"
+    r"|(?:is(?: not|n't)|is no longer) (?:here|there|available)(?: any ?more| now)?)"
+)
 _WALL_TITLE = re.compile(
     rf"(?!\W*(?:{_SITE}|$))\W*(?:(?:sorry|oops|hmm)\W+)?(?:(?:http|error|status|40\d|410|429|5\d\d|10\d\d)"
     rf"\b\W*)*(?:(?:(?:the |this |that )?page )?(?:you (?:requested|are looking for) )?{_CANNOT}"
@@ -53,7 +64,10 @@ _WALL_TITLE = re.compile(
     r"|(?:site |under |scheduled )maintenance|error establishing a database connection"
     r"|welcome to (?:nginx|apache|iis|centos|plesk|caddy)!?|(?:apache2 .*|iis windows.*)"
     r"|account suspended|this domain is for sale|before you continue|moved permanently"
-    r"|object moved|redirecting\W*|tudalen heb ei chanfod|heb ganfod y dudalen)?"
+    r"|we(?:'ll| will) be (?:right )?back(?: soon| shortly| online)?|be right back"
+    r"|(?:(?:web )?page|site|access) (?:is |was )?blocked|index of /.*"
+    r"|object moved|redirecting\W*|under construction|coming soon|human verification|mewngofnodi"
+    r"|tudalen heb ei chanfod|heb ganfod y dudalen|nid yw'r dudalen .*ar gael|gwall(?: 404)?)?"
     rf"\W*(?:{_SITE}.*)?"
 )
 """The title of such a page in lower case, with or without the name of its site; matching takes
@@ -83,9 +97,11 @@ unavailable|(?:try|look in|come back|check back)(?: us)? (?:again|later|in)|pati
 database|web ?server|nginx|apache|\biis\b|php\b|wordpress|plesk|cpanel|hosting|stack trace
 asp\.net|exception|configuration|runtime|default (?:welcome )?page|mae'n ddrwg
 errors?\b|\b(?:40[0-9]|50[0-9])\b|no longer|(?:has )?gone\b|removed|taken down|deleted|problem\b
-(?:not|n't|cannot|nothing) (?:be )?(?:found|find|exist|under)|heb ei|dod o hyd
+(?:not|n't|cannot|nothing) (?:be )?(?:found|find|exist|under|here)|heb ei|dod o hyd|ar gael
 moved?\b|new address|elsewhere|somewhere else|bookmarks?\b|redirect|follow th|this link
 click here|being taken|relocated|symud|domain|for sale|buy (?:this|it)|make an offer|parked
+third part(?:y|ies)|related (?:searches|links)|sponsored|listings|whois|owner\b
+new (?:web ?)?site|new home|a to z|right back|under construction|our app\b|terms of use
 registrar|be yours|sell it|session|tim(?:ed|e) ?out|expired?|inactiv|away for too long|start again
 vpn|proxy|your (?:country|region|location)|where you are|not (?:available|shown) in|visiting from
 licen[cs]e|partners\b|advertis|personali[sz]|legitimate interest|your device|consent\b|privacy
@@ -101,7 +117,7 @@ _SIGNS = re.compile(rf"\b(?:{'|'.join(_PHRASES.split(chr(10))[1:-1])})", re.IGNO
 WALL_SIGNS = {
     "title": "is titled as an error or a check of its visitors",
     "unlike": "shares no word with the title and topics of the source",
-    "visit": "speaks of the visit and hardly of its subject",
+    "visit": "speaks of the visit, or of a new address, and hardly of its subject",
     "shrunk": "has shrunk to less than a tenth",
     "changed": "shares hardly a word with what stood there before",
     "twin": "says the same as another address of its host",
@@ -122,16 +138,18 @@ def wall_sign(source: SourceSpec, page: ReadPage, last: PageRecord | None) -> st
     if page.withdrawn:  # A page keeps its title then; one that says so of no page is missing.
         is_other = last and subject and headings and headings.isdisjoint(subject)
         return "unlike" if is_other else ""
-    if subject and subject.isdisjoint(body | headings) and (signs > 1 or length >= ENOUGH_WORDS):
+    if subject and subject.isdisjoint(body | headings):
         return "unlike"
     is_off_subject = len(shared) < ON_SUBJECT * len(subject)
     enough = MIN_SIGNS if shared else MIN_SIGNS - 1
     if not is_off_subject:  # perhaps by a list of other pages of the site
         enough = MANY_SIGNS
     is_led_elsewhere = is_off_subject or shared.isdisjoint(_stems([page.lead or ""]))
-    if length < SHORT_WORDS and signs >= enough and is_led_elsewhere:
+    only_says = length < NOTE_WORDS and _MOVED.search(" ".join(texts).casefold())
+    if only_says or (length < SHORT_WORDS and signs >= enough and is_led_elsewhere):
         return "visit"
-    return _sign_beside(last, body, length, is_off_subject=is_off_subject) if last else ""
+    is_suspect = is_off_subject or signs >= MANY_SIGNS
+    return _sign_beside(last, body, length, is_suspect=is_suspect) if last else ""
 
 
 def _is_wall_title(title: str, source: SourceSpec) -> bool:
@@ -147,12 +165,12 @@ def visit_signs(texts: Iterable[str]) -> set[str]:
     return set(_SIGNS.findall(" ".join(texts).casefold()))
 
 
-def _sign_beside(last: PageRecord, body: set[str], length: int, *, is_off_subject: bool) -> str:
+def _sign_beside(last: PageRecord, body: set[str], length: int, *, is_suspect: bool) -> str:
     """By which sign a page of the stems *body* and *length* words does not follow *last*."""
     texts = [passage.text for passage in last.passages] or [last.text]
     if length < SHRUNK_SHARE * _length(texts):
         return "shrunk"
-    if is_off_subject and len(body & _stems(texts)) < KNOWN_SHARE * len(body):
+    if is_suspect and len(body & _stems(texts)) < KNOWN_SHARE * len(body):
         return "changed"
     return ""
 

@@ -29,9 +29,8 @@ from judge.library.scopes.scopes import (
 )
 from judge.types.search import EVERYWHERE, Clause, Scope, fold_name, folder_path
 
-MAX_DEPTH = 8
-"""Nesting levels of a scope; what is outside of all brackets is the first. Limited, since functions
-that walk a scope recurse."""
+MAX_DEPTH = 7
+"""Brackets of a scope in one another; limited, since functions that walk a scope recurse."""
 
 SYNTAX = "Write it as in (@collection:a OR @tag:b) -@folder:old"
 
@@ -79,14 +78,8 @@ class _Item:
     end: int
     text: str = ""
     scope: Scope | None = None
-    depth: int = 0
-    """How many brackets stand in one another here."""
     is_bracket: bool = False
     """Whether it opens a bracket that may belong to the scope."""
-
-    @property
-    def is_open(self) -> bool:
-        return self.text.endswith("(")
 
     @property
     def operator(self) -> str:
@@ -116,11 +109,7 @@ def extract_scope(text: str, now: datetime) -> ParsedScope:
     items = parse_mentions(text, now)
     if not any(item.scope for item in items):
         return ParsedScope(text, EVERYWHERE)
-    operators = _operators(items, in_bracket=False)
-    scope = _joined(items, operators)
-    is_any = any(item.operator == "or" for item in operators)
-    if is_any and max(item.depth for item in items) >= MAX_DEPTH - 1:  # It is told in a bracket.
-        raise _too_deep(0)
+    scope, operators = _joined(items, in_bracket=False)
     rest, at = "", 0
     for item in items:
         if item.scope or item in operators:
@@ -139,7 +128,7 @@ def parse_mentions(text: str, now: datetime) -> list[_Item]:
             scope, at = _read_mention(text, token, now)
             items.append(_Item(token.start(), at, scope=scope))
         elif token["close"] and opened:
-            _close(text, items, opened.pop(), at)
+            _close(text, items, opened, at)
         elif token["close"] and items and items[-1].scope:
             raise BadScope(f"The bracket {_place(at - 1)} was never opened. {SYNTAX}.")
         else:
@@ -147,19 +136,20 @@ def parse_mentions(text: str, now: datetime) -> list[_Item]:
                 place = _place(token.start() + glued.start())
                 raise BadScope(f"There must be a space before {glued[0]!r} {place}. {SYNTAX}.")
             item = _Item(token.start(), at, token[0], is_bracket=bool(token["bracket"]))
-            opened += [len(items)] if item.is_open else []
+            opened += [len(items)] if token["bracket"] or token["open"] else []
             items.append(item)
     begins_scope = False
     for number, item in reversed([*enumerate(items)]):
-        if not item.is_open:
+        if not item.text.endswith("("):
             begins_scope = item.scope is not None
         elif begins_scope and item.is_bracket and number in opened:
             raise BadScope(f"The bracket {_place(item.start)} is not closed. {SYNTAX}.")
     return items
 
 
-def _close(text: str, items: list[_Item], first: int, end: int) -> None:
-    """Make one item of those after the bracket *first* if they are a scope, or else add a sign."""
+def _close(text: str, items: list[_Item], opened: list[int], end: int) -> None:
+    """Make one item of those in the last bracket *opened* if they are a scope, or add a sign."""
+    first = opened.pop()
     bracket, inner = items[first], items[first + 1 :]
     is_scope = any(item.scope for item in inner) and all(i.scope or i.operator for i in inner)
     if not (is_scope and bracket.is_bracket):
@@ -167,19 +157,19 @@ def _close(text: str, items: list[_Item], first: int, end: int) -> None:
         return
     if not _AFTER_BRACKET.match(text, end):
         raise BadScope(f"There must be a space after the bracket {_place(end - 1)}. {SYNTAX}.")
-    depth = 1 + max(item.depth for item in inner)
-    if depth >= MAX_DEPTH:
-        raise _too_deep(bracket.start)
-    scope = _joined(inner, _operators(inner, in_bracket=True))
+    if len(opened) >= MAX_DEPTH:
+        place = _place(bracket.start)
+        raise BadScope(f"What begins {place} is too deep: {MAX_DEPTH} may stand in one another.")
+    scope, _ = _joined(inner, in_bracket=True)
     if len(bracket.text) > 1:
         if not scope.clauses:
             raise BadScope(f"-(…) leaves nothing to search ({_place(bracket.start)}).", KINDS)
         scope = complement(scope)
-    items[first:] = [_Item(bracket.start, end, scope=scope, depth=depth)]
+    items[first:] = [_Item(bracket.start, end, scope=scope)]
 
 
-def _operators(items: Sequence[_Item], *, in_bracket: bool) -> list[_Item]:
-    """The OR and AND that join mentions or brackets; raises BadScope for a missing operand.
+def _joined(items: Sequence[_Item], *, in_bracket: bool) -> tuple[Scope, list[_Item]]:
+    """The scopes among *items* as OR and AND join them, and these operators; raises BadScope.
 
     Outside of brackets an `or` may be a word, but not an `OR` beside a mention, and an `AND` may
     join one to the words.
@@ -196,11 +186,6 @@ def _operators(items: Sequence[_Item], *, in_bracket: bool) -> list[_Item]:
         elif is_meant:
             place = _place(item.start)
             raise BadScope(f"{item.text!r} {place} needs a mention on either side. {SYNTAX}.")
-    return operators
-
-
-def _joined(items: Sequence[_Item], operators: Sequence[_Item]) -> Scope:
-    """The scopes among *items*, as joined by *operators*; raises BadScope."""
     scopes = [item.scope for item in items if item.scope is not None]
     ors = [item for item in operators if item.operator == "or"]
     if ors and len(scopes) != len(ors) + 1:
@@ -208,7 +193,7 @@ def _joined(items: Sequence[_Item], operators: Sequence[_Item]) -> Scope:
             f"Beside OR {_place(ors[0].start)} stand mentions that it does not join: say with "
             f"brackets which belong together. {SYNTAX}."
         )
-    return any_of(scopes) if ors else all_of(*scopes)
+    return any_of(scopes) if ors else all_of(*scopes), operators
 
 
 def _read_mention(text: str, token: re.Match[str], now: datetime) -> tuple[Scope, int]:
@@ -290,10 +275,3 @@ def _suggestion(text: str, valid: Sequence[str]) -> str:
 def _place(start: int) -> str:
     """The position of the character at offset *start* for messages, counted from 1."""
     return f"at character {start + 1}"
-
-
-def _too_deep(start: int) -> BadScope:
-    return BadScope(
-        f"What begins {_place(start)} is too deep: {MAX_DEPTH - 1} brackets may stand in "
-        "one another, and an OR outside of all counts as one."
-    )

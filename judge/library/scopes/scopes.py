@@ -27,16 +27,9 @@ from judge.types.search import (
     mentioned,
 )
 
-PERIOD_FORMS = (
-    "today",
-    "yesterday",
-    "last-week",
-    "last-month",
-    "last-year",
-    "2025-01-31",
-    "2025-01-01..2025-03-31",
-    ">2025-01-01",
-    "<2025-01-01",
+PERIOD_FORMS = tuple(
+    "today yesterday last-week last-month last-year 2025-01-31 2025-01-01..2025-03-31 >2025-01-01 "
+    "<2025-01-01".split()
 )
 """The forms of a value, for error messages and completion."""
 
@@ -174,17 +167,10 @@ def all_of(*scopes: Scope) -> Scope:
 
 def any_of(scopes: Iterable[Scope]) -> Scope:
     """*scopes*, at least one, joined by OR."""
-    alternatives: dict[Scope, None] = {}
-    for scope in scopes:
-        match scope.clauses:
-            case ():
-                return EVERYWHERE
-            case (AnyOf(scopes=inner, is_excluded=False),):
-                alternatives |= dict.fromkeys(inner)
-            case _:
-                alternatives[scope] = None
-    several = Scope((AnyOf(tuple(alternatives)),))
-    return several if len(alternatives) > 1 else next(iter(alternatives))
+    alternatives = tuple(dict.fromkeys(scopes))
+    if EVERYWHERE in alternatives:
+        return EVERYWHERE
+    return Scope((AnyOf(alternatives),)) if len(alternatives) > 1 else alternatives[0]
 
 
 def complement(scope: Scope) -> Scope:

@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from judge.citations.marks import find_cite_marks
+from judge.library.extract.text_blocks import fenced
 from judge.types.search import Hit, Passage
 
 OPENING = "Based on the indexed files, here are the relevant sections:"
 NOTHING = "Based on the indexed files, there are no relevant sections."
 
-_BACKTICKS = re.compile(r"`{3,}")
 _BLOCK = re.compile(
     r"^\[(\d{1,6})\] \S.*:\d+-\d+[ \t]*$(?:\n(`{3,}+).*\n(?:.*\n)*?\2[ \t]*$)?", re.MULTILINE
 )
@@ -40,13 +40,8 @@ def format_answer(hits: Sequence[Hit]) -> str:
     if not hits:
         return f"{NOTHING}\n"
     blocks = [_block(number, hit.passage) for number, hit in enumerate(hits, start=1)]
-    marks = " ".join(cite_mark(number) for number in range(1, len(hits) + 1))
+    marks = " ".join(f'<cite i="{number}"/>' for number in range(1, len(hits) + 1))
     return f"{OPENING}\n\n{''.join(blocks)}---\nSources: {marks}\n"
-
-
-def cite_mark(number: int) -> str:
-    """The mark by which a reply cites source *number*."""
-    return f'<cite i="{number}"/>'
 
 
 def count_sources(answer: str) -> int | None:
@@ -69,11 +64,6 @@ def reply_marks(reply: str, sources: int) -> list[ReplyMark]:
 
 
 def _block(number: int, passage: Passage) -> str:
-    path = " ".join(passage.path.split())
-    longest = max((len(run) for run in _BACKTICKS.findall(passage.text)), default=2)
-    fence = "`" * (longest + 1)
+    place = f"{' '.join(passage.path.split())}:{passage.start_line}-{passage.end_line}"
     text = passage.text.rstrip("\n")
-    return (
-        f"[{number}] {path}:{passage.start_line}-{passage.end_line}\n"
-        f"{fence}{passage.language}\n{text}\n{fence}\n\n"
-    )
+    return f"[{number}] {place}\n{fenced(text, passage.language)}\n\n"

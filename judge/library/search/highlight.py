@@ -5,8 +5,8 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from judge.text.english import MARKS, stems, tokens
-from judge.text.index_tokens import UNSPACED, identifier_parts, searchable
+from judge.text.english import MARKS
+from judge.text.index_tokens import UNSPACED, identifier_parts, searchable, terms_of
 from judge.types.search import SearchQuery
 
 CONTEXT_CHARS = 50
@@ -46,7 +46,7 @@ def highlighter(query: SearchQuery) -> Callable[[str], str]:
     'He repairs **boilers**.'
     """
     query_text = " ".join((*query.words, *query.phrases))
-    return partial(_highlight, frozenset(stems(tokens(searchable(query_text).lower()))))
+    return partial(_highlight, frozenset(terms_of(query_text)))
 
 
 def _highlight(query_stems: frozenset[str], text: str) -> str:
@@ -76,8 +76,7 @@ def _matches(query_stems: frozenset[str], text: str) -> list[_TermMatch]:
 @lru_cache(maxsize=8192)
 def _stems_of(word: str) -> frozenset[str]:
     """The stems under which the engines index *word*."""
-    plain = searchable(word)
-    return frozenset(stems(tokens(f"{plain} {identifier_parts(plain)}".lower())))
+    return frozenset(terms_of(f"{word} {identifier_parts(searchable(word))}"))
 
 
 def _densest_cluster(matches: list[_TermMatch]) -> list[_TermMatch]:

@@ -79,11 +79,12 @@ def read_vocabulary(subjects: Mapping[str, TextFile], safety: TextFile) -> Vocab
 def package_vocabulary() -> Vocabulary:
     """What comes with Judge."""
     names = sorted(entry.name for entry in files("judge.vocabulary").joinpath("domains").iterdir())
-    subjects = [name.removesuffix(".toml") for name in names if name.endswith(".toml")]
-    return read_vocabulary(
-        {name: _package_file(f"domains/{name}.toml") for name in subjects},
-        _package_file("safety.toml"),
-    )
+    subjects = {
+        name.removesuffix(".toml"): _package_file(f"domains/{name}")
+        for name in names
+        if name.endswith(".toml")
+    }
+    return read_vocabulary(subjects, _package_file("safety.toml"))
 
 
 @functools.cache
@@ -155,15 +156,8 @@ class SourceCatalog:
         return next((domain.help for domain in self.domains if domain.name == name), ())
 
 
-@dataclass(frozen=True, slots=True)
-class _SourcesFile:
-    """A file and its parsed table."""
-
-    file: TextFile
-    table: SourcesTable
-
-    def has(self, key: str) -> bool:
-        return key in self.table.model_fields_set
+_Parsed = Sequence[tuple[TextFile, SourcesTable]]
+"""The sources file and those it includes, each with its table."""
 
 
 def parse_sources(
@@ -174,11 +168,10 @@ def parse_sources(
     Raises ConfigurationError naming the file, line and key of each mistake, and its fix.
     """
     first = main if isinstance(main, TextFile) else TextFile(SOURCES_FILE, main)
-    parsed = [_SourcesFile(file, read_table(file, SourcesTable)) for file in (first, *included)]
-    package = vocabulary if parsed[0].table.vocabulary else NO_VOCABULARY
-    table = {
-        key: next((f.table for f in parsed if f.has(key)), parsed[0].table) for key in SINGLETONS
-    }
+    parsed = [(file, read_table(file, SourcesTable)) for file in (first, *included)]
+    package = vocabulary if parsed[0][1].vocabulary else NO_VOCABULARY
+    holders = {key: one for one in parsed for key in SINGLETONS if key in one[1].model_fields_set}
+    table = {key: holders.get(key, parsed[0])[1] for key in SINGLETONS}
     country = _joined_country(table["country"].country)
     if mistakes := [*_misplaced(parsed), *_mistakes_within(parsed, package, country.regions)]:
         raise configuration_error(mistakes)
@@ -187,16 +180,16 @@ def parse_sources(
         country=_country(country),
         retrieval=RetrievalSettings(**table["retrieval"].retrieval.model_dump()),
         domains=tuple(
-            _domain(name, domain, source.file.name, package)
-            for source in parsed
-            for name, domain in source.table.domains.items()
+            _domain(name, domain, file.name, package)
+            for file, own in parsed
+            for name, domain in own.domains.items()
         ),
         safety=_safety(parsed, package, country.name),
         blocked_help=_help_lines(table["blocked"].blocked.help),
         personas=tuple(Persona(item.name, item.brief) for item in table["personas"].personas),
         digest=hashlib.sha256(texts.encode(errors="replace")).hexdigest()[:12],
-        files={key: file.file.name for key in SINGLETONS for file in parsed if file.has(key)},
-        foreign_help=_foreign_help([file.table for file in parsed], vocabulary, country.name),
+        files={key: file.name for key, (file, _) in holders.items()},
+        foreign_help=_foreign_help([own for _, own in parsed], vocabulary, country.name),
     )
 
 
@@ -224,14 +217,7 @@ def _is_same(name: str, other: str) -> bool:
 
 def _country(table: CountryTable) -> Country:
     """*table* compiled, with the places of all other countries that the package knows."""
-    ours = {name.casefold() for name in _names_of(table)}
     others = [other for other in package_countries() if not _is_same(other.name, table.name)]
-    elsewhere = {
-        name: other.name
-        for other in others
-        for name in _names_of(other)
-        if name.casefold() not in ours
-    }
     return Country(
         name=table.name,
         language=table.language,
@@ -243,21 +229,8 @@ def _country(table: CountryTable) -> Country:
             *((region.replace("-", " "), (region,)) for region in table.regions),
             *((name.casefold(), tuple(regions)) for name, regions in table.groups.items()),
         ),
-        places=compile_places(
-            {region: table.places.get(region, ()) for region in table.regions},
-            table.patterns,
-            table.lookalikes,
-            elsewhere,
-            {code: other.name for other in others for code in other.short},
-        ),
+        places=compile_places(table, others),
     )
-
-
-def _names_of(table: CountryTable) -> Iterator[str]:
-    """All names of places in a country, its own among them."""
-    yield from (table.name, plain_name(table.name), *table.names)
-    yield from (region.replace("-", " ") for region in table.regions)
-    yield from (name for names in table.places.values() for name in names)
 
 
 def _foreign_help(
@@ -277,30 +250,32 @@ def _foreign_help(
     return frozenset([*(line.url for line in abroad), *phones])
 
 
-def _misplaced(files: Sequence[_SourcesFile]) -> Iterator[Mistake]:
+def _misplaced(parsed: _Parsed) -> Iterator[Mistake]:
     """Tables and keys that stand in more than one file or in the wrong one, or nowhere."""
     seen: dict[tuple[str, ...], str] = {}
-    for index, source in enumerate(files):
-        names = [("domains", name) for name in source.table.domains]
-        for path in [*((key,) for key in SINGLETONS if source.has(key)), *names]:
+    main = parsed[0][0]
+    for file, table in parsed:
+        keys = table.model_fields_set
+        names = [("domains", name) for name in table.domains]
+        for path in [*((key,) for key in SINGLETONS if key in keys), *names]:
             if path in seen:
-                yield Mistake(source.file, path, f"is in {seen[path]} too; keep it in one file")
-            seen.setdefault(path, source.file.name)
+                yield Mistake(file, path, f"is in {seen[path]} too; keep it in one file")
+            seen.setdefault(path, file.name)
         for key in ("include", "vocabulary"):
-            if index and source.has(key):
-                yield Mistake(source.file, (key,), f"belongs in {files[0].file.name}; move it")
-    if not any(source.table.domains for source in files):
-        yield Mistake(files[0].file, ("domains",), "add at least one, as in [domains.tenancy]")
+            if file is not main and key in keys:
+                yield Mistake(file, (key,), f"belongs in {main.name}; move it")
+    if not any(table.domains for _, table in parsed):
+        yield Mistake(main, ("domains",), "add at least one, as in [domains.tenancy]")
 
 
 def _mistakes_within(
-    files: Sequence[_SourcesFile], package: Vocabulary, regions: Sequence[str]
+    parsed: _Parsed, package: Vocabulary, regions: Sequence[str]
 ) -> Iterator[Mistake]:
     """Duplicates in a list, regions that `[country]` does not list, rules that cannot match."""
     fix = f"must be one of {', '.join(regions)}"
     fix = fix if regions else "needs regions in [country], which lists none"
     package_rules = sorted(rule.name for rule in package.safety if rule.name)
-    for file, table in ((source.file, source.table) for source in files):
+    for file, table in parsed:
         yield from _duplicates(file, ("personas",), "name", [p.name for p in table.personas])
         if table.country and table.country.assumed not in {None, *regions}:
             yield Mistake(file, ("country", "assumed"), fix)
@@ -347,9 +322,7 @@ def _domain(name: str, table: DomainTable, file: str, vocabulary: Vocabulary) ->
     )
 
 
-def _safety(
-    files: Iterable[_SourcesFile], package: Vocabulary, country: str
-) -> tuple[SafetyRule, ...]:
+def _safety(parsed: _Parsed, package: Vocabulary, country: str) -> tuple[SafetyRule, ...]:
     """The rules of the sources files, then those of the package that have no rule of their name.
 
     A rule with the name of one of the package's extends it and overrules its help lines; with
@@ -358,9 +331,9 @@ def _safety(
     """
     base = {table.name: _rule(table, package.files[-1].name, country) for table in package.safety}
     rules = []
-    for source in files:
-        for table in source.table.safety:
-            rule, known = _rule(table, source.file.name), base.pop(table.name, None)
+    for file, sources in parsed:
+        for table in sources.safety:
+            rule, known = _rule(table, file.name), base.pop(table.name, None)
             rules.append(_joined(known, rule) if known and table.vocabulary else rule)
     # A rule that only switches off one of the package's has nothing to match.
     return tuple(rule for rule in (*rules, *base.values()) if rule.terms or rule.patterns)
@@ -375,14 +348,8 @@ def _joined(base: SafetyRule, more: SafetyRule) -> SafetyRule:
 def _rule(table: SafetyTable, file: str, country: str = "") -> SafetyRule:
     """The rule in *table*; with a *country*, only with the help lines of that country."""
     lines = [line for line in table.help if not country or _is_same(line.country, country)]
-    return SafetyRule(
-        tuple(table.terms),
-        tuple(table.patterns),
-        _help_lines(lines),
-        tuple(table.harmless),
-        table.name or "",
-        (file,),
-    )
+    terms, patterns, harmless = map(tuple, (table.terms, table.patterns, table.harmless))
+    return SafetyRule(terms, patterns, _help_lines(lines), harmless, table.name or "", (file,))
 
 
 def _help_lines(lines: Iterable[HelpTable]) -> tuple[HelpLine, ...]:

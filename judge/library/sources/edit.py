@@ -4,7 +4,6 @@ What people wrote in the file is kept.
 """
 
 import json
-import re
 import tomllib
 from collections import Counter
 from contextlib import suppress
@@ -73,35 +72,20 @@ def _set_keys(source: SourceSpec) -> dict[str, Any]:
 
 MAX_TOPICS = 8
 
-_PUBLISHER = re.compile(r" \([^()]+\)$")
-
 
 def propose_source(url: str, record: PageRecord, catalog: SourceCatalog) -> SourceSpec:
     """A source for the page at *url*, which was read as *record*.
 
-    Its title ends with the publisher as other titles of the same site do. Its topics are its most
-    frequent words, except those of the title, which are searched anyway.
+    Its topics are its most frequent words, except those of the title, which are searched anyway.
     """
     title = record.title or urlsplit(url).path.strip("/").rpartition("/")[2].replace("-", " ")
     return SourceSpec(
         url=url,
-        title=f"{title}{_publisher(url, title, catalog)}"[:200] or url[:200],
+        title=(title or url)[:200],
         topics=tuple(_topics(title, record)[:MAX_TOPICS]),
         nations=() if set(record.nations) >= set(catalog.country.regions) else record.nations,
         selector="",
     )
-
-
-def _publisher(url: str, title: str, catalog: SourceCatalog) -> str:
-    """The commonest publisher suffix of the site's titles; "" if *title* has a suffix already."""
-    host = urlsplit(url).hostname
-    ends = [
-        match[0]
-        for domain in catalog.domains
-        for source in domain.sources
-        if urlsplit(source.url).hostname == host and (match := _PUBLISHER.search(source.title))
-    ]
-    return "" if _PUBLISHER.search(title) else max(ends, key=ends.count, default="")
 
 
 def _topics(title: str, record: PageRecord) -> list[str]:

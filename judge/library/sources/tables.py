@@ -279,7 +279,7 @@ class Mistake(NamedTuple):
     fix: str
 
     def __str__(self) -> str:
-        line = line_of(self.file.text, self.path) or 1
+        line = line_of(self.file.text, self.path)
         return f"{self.file.name}, line {line}: {key_name(self.path)}: {self.fix}"
 
 
@@ -314,7 +314,7 @@ def included_files(text: str) -> tuple[Include, ...]:
     except (ValueError, RecursionError):
         return ()
     return tuple(
-        Include(pattern, line_of(text, ("include", index)) or 1)
+        Include(pattern, line_of(text, ("include", index)))
         for index, pattern in enumerate(patterns if isinstance(patterns, list) else ())
         if isinstance(pattern, str) and is_relative_glob(pattern)
     )

@@ -46,16 +46,18 @@ class Places:
 
     def of(self, file: str, *path: int | str) -> FilePlace:
         """The place of *path* in the *file* of this name, or of its nearest parent there."""
-        return FilePlace(file, _nearest(self._lines.get(file, {}), path) or 0)
+        lines = self._lines.get(file, {})
+        parents = (path[:size] for size in range(len(path), 0, -1))
+        return FilePlace(file, next((lines[at] for at in parents if at in lines), 0))
 
     def key(self, file: str, *path: int | str) -> FilePlace:
         """The place of *path* itself; its line is 0 if it is missing."""
         return FilePlace(file, self._lines.get(file, {}).get(path, 0))
 
 
-def line_of(text: str, path: Iterable[int | str]) -> int | None:
-    """The line, from 1, of *path* or of the nearest table around it; None without any."""
-    return _nearest(key_lines(text), tuple(path))
+def line_of(text: str, path: KeyPath) -> int:
+    """The line, from 1, of *path* or of the nearest table around it; 1 without any."""
+    return Places([TextFile("", text)]).of("", *path).line or 1
 
 
 def key_name(path: Sequence[int | str]) -> str:
@@ -68,11 +70,6 @@ def key_name(path: Sequence[int | str]) -> str:
             is_bare = re.fullmatch(r"[\w-]+", part)
             name += f".{part}" if is_bare else f".{json.dumps(part, ensure_ascii=False)}"
     return name.removeprefix(".") or "the file"
-
-
-def _nearest(lines: dict[KeyPath, int], path: KeyPath) -> int | None:
-    sizes = range(len(path), 0, -1)
-    return next((lines[path[:size]] for size in sizes if path[:size] in lines), None)
 
 
 def key_lines(text: str) -> dict[KeyPath, int]:

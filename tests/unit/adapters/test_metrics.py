@@ -91,6 +91,7 @@ print(os.getpid())
 """
 
 
+@pytest.mark.process
 def test_counts_of_ended_processes_stay_and_their_gauges_go(tmp_path):
     def count_once() -> int:
         command = [sys.executable, "-c", COUNTING, str(tmp_path)]

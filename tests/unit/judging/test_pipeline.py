@@ -94,6 +94,9 @@ SOFT = reply("As source 9 says, repairs are theirs [1].")
 HARD = reply("Repairs are theirs [7].")
 
 
+KNOWN = compile_knowledge(SOURCES)
+
+
 class World:
     """A pipeline on fakes, with the steps and journal entries that it wrote."""
 
@@ -109,10 +112,9 @@ class World:
         self.clock = FakeClock()
         self.journal = RecordingJournal()
         self.steps: list[Step] = []
-        knowledge = compile_knowledge(SOURCES)
         fetcher = ReplayFetcher(PAGES if pages is None else pages)
         self.pipeline = build_pipeline(
-            knowledge,
+            KNOWN,
             text_retriever(fetcher, self.clock, self.journal),
             model,
             fallback,
@@ -276,6 +278,14 @@ async def test_reply_with_fewer_defects_is_shown(replies: tuple[str, str], defec
     result = await World(ScriptedModel(*replies)).judge()
     assert len(result.warnings) == defects
     assert result.evidence == "unverified"
+
+
+async def test_version_that_the_model_tells_is_in_the_result_and_in_the_log() -> None:
+    world = World(ScriptedModel(ModelReply(GOOD, "scripted", "stop", version="scripted-001")))
+    result = await world.judge()
+    assert result.versions.model == "scripted-001"
+    [fields] = world.journal.fields_of("model.replied")
+    assert fields["model_version"] == "scripted-001"
 
 
 async def test_truncated_reply_is_retried_with_a_doubled_limit() -> None:

@@ -41,6 +41,10 @@ def test_the_header_wins_over_utf_8():
         b"<!-- <meta charset=utf-8> --><meta charset=windows-1251>",
         b"<script>s = '<meta charset=utf-8>'</script><meta charset=windows-1251>",
         b"<meta data-charset=utf-8 name=a><meta charset=windows-1251>",
+        b'<meta name=a content="charset=koi8-r is a name"><meta charset=windows-1251>',
+        b"<meta content='x; charset=koi8-r' name=a><meta charset=windows-1251>",
+        b"<meta content='text/html; charset=windows-1251' http-equiv=Content-Type>",
+        b"<meta charset=utf-8><p>" + "Здравствуйте, дорогие друзья. ".encode("cp1251") * 3,
         b"<metadata charset=utf-8><meta charset=windows-1251>",
     ],
 )

@@ -21,4 +21,4 @@ def test_every_phrase_is_found_where_it_stands(phrases: list[tuple[str, ...]], t
 
 
 def test_words_are_compared_in_their_form():
-    assert Phrases([(("flat",), 1)], str.lower).find(["a", "FLAT"]) == [(1, [(1, 1)])]
+    assert [*Phrases([(("flat",), 1)], str.lower).find(["a", "FLAT"])] == [(1, [(1, 1)])]

@@ -43,7 +43,7 @@ MIGRATIONS: tuple[LiteralString, ...] = (
         position int NOT NULL, collection text NOT NULL, document text NOT NULL,
         folder text NOT NULL, folders text[] NOT NULL, tags text[] NOT NULL,
         modified timestamptz, stems text NOT NULL, passage jsonb NOT NULL,
-        UNIQUE (key, position));
+        UNIQUE (key, position)) WITH (toast_tuple_target = 128);
     CREATE INDEX passages_collection ON judge.passages (collection);
     CREATE INDEX passages_document ON judge.passages (document);
     CREATE INDEX passages_folders ON judge.passages USING gin (folders);
@@ -51,15 +51,23 @@ MIGRATIONS: tuple[LiteralString, ...] = (
     CREATE INDEX passages_modified ON judge.passages (modified);
     CREATE TABLE judge.terms (
         term bigint NOT NULL,
-        passage bigint NOT NULL REFERENCES judge.passages ON DELETE CASCADE,
+        passage bigint NOT NULL,
         weight real NOT NULL,
         PRIMARY KEY (term, passage) INCLUDE (weight));
     CREATE INDEX terms_passage ON judge.terms (passage);
+    CREATE FUNCTION judge.forget_terms() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        DELETE FROM judge.terms USING gone WHERE terms.passage = gone.id;
+        RETURN NULL;
+    END $$;
+    CREATE TRIGGER forget_terms AFTER DELETE ON judge.passages REFERENCING OLD TABLE AS gone
+        FOR EACH STATEMENT EXECUTE FUNCTION judge.forget_terms();
     """,
 )
 """What each version of the tables adds to the one before; the first is version 1.
 
 `terms` has the BM25 weight of each term of a passage, but for its IDF, which comes with the query.
+`passages` holds the texts apart, since whoever counts hits in a scope reads only the rest of a row.
+A trigger keeps `terms` in step: to check a foreign key for each term was half the time of indexing.
 """
 
 

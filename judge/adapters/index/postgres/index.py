@@ -42,7 +42,7 @@ from judge.types.search import (
 _RANKED = """
     SELECT p.passage, best.score, best.total, best.proof
     FROM (
-        SELECT p.id, hits.score, count(*) OVER () AS total, max(hits.proof) OVER () AS proof
+        SELECT hits.id, hits.score, count(*) OVER () AS total, max(hits.proof) OVER () AS proof
         FROM (
             SELECT t.passage AS id, sum(t.weight * q.weight) AS score, sum(q.proof) AS proof
             FROM judge.terms t
@@ -50,9 +50,8 @@ _RANKED = """
                 ON t.term = q.term
             GROUP BY t.passage
         ) hits
-        JOIN judge.passages p ON p.id = hits.id
-        WHERE {}
-        ORDER BY hits.score DESC, p.id
+        {}
+        ORDER BY hits.score DESC, hits.id
         LIMIT {} OFFSET {}
     ) best
     JOIN judge.passages p ON p.id = best.id
@@ -87,18 +86,18 @@ class PostgresIndex:
                 return SearchResults()
             kept = await _embedders(connection)
         vector, warnings = await query_vector(self.embedder, query, kept)
-        allowed = _all(
-            _scope(scope),
+        allowed = [
+            *([_scope(scope)] if scope.clauses else []),
             *(_has_words(phrase) for phrase in query.phrases),
             *(_not(_has_words(words)) for words in query.excluded),
-        )
+        ]
         async with self.database.connection() as connection:
             if vector is None:
                 hits, total = await _by_words(connection, query, allowed, limit, offset)
                 return SearchResults(hits, total, warnings)
             wanted = max(limit + offset, TOP_HITS)
             hits, total = await _by_words(connection, query, allowed, wanted, 0)
-            near = await self._nearest(connection, allowed, vector)
+            near = await self._nearest(connection, _all(*allowed), vector)
         hits = fused(hits, near)
         return SearchResults(hits[offset : offset + limit], max(total, len(hits)), warnings)
 
@@ -186,7 +185,11 @@ async def _embedders(connection: Connection) -> list[str]:
 
 
 async def _by_words(
-    connection: Connection, query: SearchQuery, allowed: sql.Composable, limit: int, offset: int
+    connection: Connection,
+    query: SearchQuery,
+    allowed: Sequence[sql.Composable],
+    limit: int,
+    offset: int,
 ) -> tuple[tuple[Hit, ...], int]:
     """The relevant passages by BM25, and how many there are."""
     terms = query_terms(query)
@@ -198,7 +201,10 @@ async def _by_words(
         return (), 0
     weights = query_weights({term: terms[term] for term in proof}, frequencies, total)
     asked = list(weights), list(weights.values()), [proof[term] for term in proof]
-    found = await rows(connection, _RANKED, *asked, allowed, limit, offset)
+    # Without a condition no row of a hit is read before the best are known.
+    join = _sql("JOIN judge.passages p ON p.id = hits.id WHERE {}", _all(*allowed))
+    within = join if allowed else sql.SQL("")
+    found = await rows(connection, _RANKED, *asked, within, limit, offset)
     if not found and offset:  # behind the last: only their number is asked for
         return (), (await _by_words(connection, query, allowed, 1, 0))[1]
     if not found or found[0][3] < PROOF:

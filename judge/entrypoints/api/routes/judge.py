@@ -170,7 +170,7 @@ async def check_citations(
     No model is asked, and the same answer has the same result for ever. Whoever may not search may
     not name a `passage` either. Nothing of the answer is stored.
     """
-    if data.names_passages:
+    if data.names("passage"):
         principal_of(request.scope).require(Access.PRIVATE)
     return Response(await check(data, services), headers=NO_STORE)
 
@@ -190,9 +190,6 @@ on, is the status for the log and the metrics."""
 LINE_BREAKS: Final = re.compile("[\x85\u2028\u2029]")
 """Not escaped in JSON, and split lines for some clients, such as httpx: they would read half an
 event."""
-
-Queued = bytes | Exception | None
-"""An event to send; an error before the first event; or None, the end."""
 
 
 class RestartEvent(TypedDict):
@@ -238,10 +235,7 @@ EVENTS = ResponseSpec(
     responses={200: EVENTS, **problems(*REFUSALS, "budget-spent", "index-unavailable")},
 )
 async def judge_stream(
-    request: AnyRequest,
-    data: DisputeBody,
-    services: NamedDependency[Services],
-    state: State,
+    request: AnyRequest, data: DisputeBody, services: NamedDependency[Services], state: State
 ) -> ASGIApp:
     """Judge one dispute and send each step.
 
@@ -270,13 +264,10 @@ async def _send_events(
     dispute: JudgeRequest,
     heartbeat_s: float,
 ) -> None:
-    """An ASGI app that judges *dispute* and sends each step until the end, or the client leaves.
-
-    Raises what the pipeline raises before its first step.
-    """
+    """An ASGI app that judges *dispute* and sends each step until the end, or the client leaves."""
 
     async def serve() -> None:
-        events: asyncio.Queue[Queued] = asyncio.Queue()
+        events: asyncio.Queue[bytes | Exception | None] = asyncio.Queue()  # None is the end
         judging = asyncio.create_task(_queue_events(services, dispute, scope, events))
         try:
             event = await events.get()
@@ -303,7 +294,10 @@ async def _send_events(
 
 
 async def _queue_events(
-    services: Services, dispute: JudgeRequest, scope: Scope, events: asyncio.Queue[Queued]
+    services: Services,
+    dispute: JudgeRequest,
+    scope: Scope,
+    events: asyncio.Queue[bytes | Exception | None],
 ) -> None:
     """Queue an event for each step, and for the verdict or the error that it ends in."""
     state = scope["state"]
@@ -339,3 +333,6 @@ def as_event(name: str, data: object) -> bytes:
     """One event; *data* becomes JSON on one line for every reader."""
     line = LINE_BREAKS.sub(lambda found: rf"\u{ord(found[0]):04x}", encode_json(data).decode())
     return f"event: {name}\ndata: {line}\n\n".encode()
+
+
+ROUTES = (judge, judge_stream, list_domains, check_citations)

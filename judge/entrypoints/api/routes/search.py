@@ -329,9 +329,13 @@ def _route(
     return ask
 
 
-CODE_ROUTES = (
+ROUTES = (
     _route("search", "searchCode", CodeSearch, SearchResult),
     _route("where-used", "whereUsed", WhereUsed, WhereUsedResult),
     _route("lineage", "lineage", LineageRequest, LineageResult),
     _route("context", "codeContext", CodeContext, CodeContextResult),
+    search,
+    search_by_address,
+    add_document,
+    remove_document,
 )

@@ -52,9 +52,7 @@ def live() -> Response[Liveness]:
 
 
 NOT_READY = ResponseSpec(
-    Readiness,
-    description="Not now: there are no sources, or it is shutting down.",
-    generate_examples=False,
+    Readiness, description="There are no sources, or it is shutting down.", generate_examples=False
 )
 
 
@@ -197,3 +195,6 @@ def files_in(folder: str) -> dict[str, bytes]:
     """All files of a *folder* of the entrypoints, by name; nothing else can be asked for."""
     directory = files("judge.entrypoints").joinpath(folder)
     return {file.name: file.read_bytes() for file in directory.iterdir()}
+
+
+ROUTES = (live, ready, metrics, explain_problem, static_file, schema_document)

@@ -11,12 +11,7 @@ from judge.entrypoints.cli.options import runs
 SYMBOL_EPILOG = "Exit code 1: the name is unknown or ambiguous."
 
 _repository = click.option(
-    "--repo",
-    "-r",
-    type=click.Path(path_type=Path),
-    default=".",
-    show_default=True,
-    help="The root of the repository.",
+    "--repo", "-r", type=click.Path(path_type=Path), default=".", help="The root of the repository."
 )
 _symbol = click.option("--symbol", "-s", required=True, help="A name, Class.method or a full name.")
 _refresh = click.option("--refresh", is_flag=True, help="Update the graph first.")
@@ -31,9 +26,7 @@ def _form(*forms: str) -> Callable[[click.decorators.FC], click.decorators.FC]:
     )
 
 
-_limit = partial(
-    click.option, type=click.IntRange(1), show_default=True, help="The most items to show."
-)
+_limit = partial(click.option, type=click.IntRange(1), help="The most items to show.")
 
 
 @click.group()
@@ -92,7 +85,6 @@ def where_used() -> None:
     "--direction",
     "-d",
     default="downstream",
-    show_default=True,
     help="upstream: what it depends on; downstream: what depends on it; or a synonym.",
 )
 @_limit("--max-results", "-m", default=50)
@@ -108,12 +100,7 @@ def lineage() -> None:
 @_repository
 @_symbol
 @click.option(
-    "--tokens",
-    "-t",
-    type=click.IntRange(200),
-    default=4000,
-    show_default=True,
-    help="The approximate size of the answer.",
+    "--tokens", "-t", type=click.IntRange(200), default=4000, help="About how long the answer is."
 )
 @_refresh
 @_form("json", "text")

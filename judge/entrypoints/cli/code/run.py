@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from codegraph.errors import AmbiguousSymbol, CodeGraphError, UnknownSymbol
@@ -21,11 +21,8 @@ from judge.entrypoints.cli.options import (
 from judge.entrypoints.cli.plain_text import one_line, plain_lines
 from judge.errors import InvalidRequest
 
-if TYPE_CHECKING:
-    from judge.ports import Journal  # It imports what no query needs.
 
-
-def build_graph(_: "Journal", *, repo: Path) -> int:
+def build_graph(_: object, *, repo: Path) -> int:
     """Build the graph of *repo* and print its figures; the exit code."""
     try:
         report = _build(repo)
@@ -42,7 +39,7 @@ def build_graph(_: "Journal", *, repo: Path) -> int:
     return 0
 
 
-def search(journal: "Journal", *, ranked: bool, **options: Any) -> int:
+def search(journal: object, *, ranked: bool, **options: Any) -> int:
     """Print the lines that hold the query, or with *ranked* what it is about; the exit code."""
     if not ranked:
         return _answer(CodeGraph.search, journal, **options)
@@ -54,7 +51,7 @@ def search(journal: "Journal", *, ranked: bool, **options: Any) -> int:
 
 def _answer(
     ask: Callable[..., Result],
-    _: "Journal",
+    _: object,
     *,
     repo: Path,
     refresh: bool,

@@ -1,6 +1,5 @@
 """`judge golden`: replay stored disputes, record new ones, ask the real model, see what moved."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -14,17 +13,11 @@ _cases = click.option(
     "folder",
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("tests/golden"),
-    show_default=True,
     help="The folder of the cases.",
 )
 
 
-def _live(what: str) -> Callable[[click.decorators.FC], click.decorators.FC]:
-    return click.option(
-        "--live", "is_live", is_flag=True, help=f"Ask the real model {what}; needs its key."
-    )
-
-
+_live = click.option("--live", "is_live", is_flag=True, help="Ask the real model; needs its key.")
 _names = click.argument("names", nargs=-1, metavar="[NAME]...")
 _report = click.option("--report", type=_file, metavar="FILE.html", help="Write a report as HTML.")
 _junit = click.option(
@@ -48,10 +41,8 @@ def golden() -> None:
 )
 @_names
 @_cases
-@_live("instead of replaying")
-@click.option(
-    "--repeat", type=_times, default=1, show_default=True, help="How often to judge each case."
-)
+@_live
+@click.option("--repeat", type=_times, default=1, help="How often to judge each case.")
 @_report
 @_junit
 @_out
@@ -93,7 +84,7 @@ def run() -> None:
 @golden.command(epilog="Exit codes as for `run`.")
 @click.argument("run_file", type=_file, required=False, metavar="[RUN]")
 @_cases
-@_live("the questions of `graded` about each answer")
+@_live
 @_report
 @_junit
 @_out
@@ -102,7 +93,7 @@ def score() -> None:
     """Score stored live answers again by what the cases expect now.
 
     RUN is a results file with answers (--keep-answers), by default the last stored one. The model
-    gives no new answers.
+    gives no new answers; with --live it is asked the questions of `graded` about each.
     """
 
 
@@ -117,8 +108,8 @@ def list_cases() -> None:
 @golden.command(epilog="Exit code 1: the case may contain personal details; look at each.")
 @click.argument("name")
 @_cases
-@click.option("--context", "story", metavar="TEXT", help="What happened.")
-@click.option("--query", metavar="TEXT", help="What is asked about it.")
+@click.option("--context", "story", help="What happened.")
+@click.option("--query", help="What is asked about it.")
 @click.option("--domain", metavar="NAME", help="Skip detection; `default` cites no page.")
 @click.option(
     "--allow-no-pages", "allows_no_pages", is_flag=True, help="Also if every page was down."
@@ -159,15 +150,9 @@ def compare() -> None:
 @golden.command(epilog="Exit code 1: more flipped than --max-flips allows.")
 @_names
 @_cases
-@_live("too")
+@_live
 @click.option("--repeat", type=_times, help="How often to judge each, with --live.  [default: 5]")
-@click.option(
-    "--max-flips",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    help="How many flips are allowed.",
-)
+@click.option("--max-flips", type=click.IntRange(0), default=0, help="How many flips are allowed.")
 @click.option("--out", type=_file, metavar="FILE.jsonl", help="Write results, a line per variant.")
 @runs("golden.run.run_variants")
 def vary() -> None:

@@ -15,7 +15,7 @@ from judge.adapters.memory import SystemClock
 from judge.bootstrap.services import open_services
 from judge.bootstrap.sources import compile_knowledge, read_sources
 from judge.entrypoints.cli.options import COULD_NOT_ANSWER, FOUND_SOMETHING
-from judge.entrypoints.cli.output import format_report, progress_bar, say, show, show_table
+from judge.entrypoints.cli.output import progress_bar, say, show, show_table
 from judge.entrypoints.cli.plain_text import one_line
 from judge.errors import ConfigurationError, ModelUnavailable, NotFound
 from judge.golden.cases import StoredCase, load_cases, write_output
@@ -51,8 +51,6 @@ PRICES = Path("config/prices.toml")
 OWN_SOURCES = "sources.toml"
 """A sources file in the folder of the cases, so that tuning the real one breaks none of them."""
 
-LIVE_REPEAT = 5  # by default for each variant, to tell a habit of the model from a slip
-
 
 def runs_folder() -> Path:
     """The folder in which runs are stored."""
@@ -71,18 +69,15 @@ def show_sections(sections: Iterable[Section]) -> None:
 
 def show_cases(_: Journal, *, folder: Path, form: str) -> None:
     """Print each case with what it is about."""
-    cases = [(stored.name, stored.case) for stored in load_cases(folder)]
-    rows = [(name, case.about, case.recorded, case.is_live) for name, case in cases]
-    keys = ("name", "about", "recorded", "live")
-    report = {"cases": [dict(zip(keys, row, strict=True)) for row in rows]}
-    show(form, report, format_report(report))
+    cases = [
+        {"name": s.name, "about": s.case.about, "recorded": s.case.recorded, "live": s.case.is_live}
+        for s in load_cases(folder)
+    ]
+    show(form, {"cases": cases})
 
 
 def show_comparison(_: Journal, *, before: Path | None, after: Path | None) -> int:
-    """Print what changed between two runs, by default the last two stored; the exit code.
-
-    Raises NotFound if there are none.
-    """
+    """Print what changed between two runs, by default the last two stored; the exit code."""
     folder = runs_folder()
     old: Run = read_results(before) if before else ()
     new = read_results(after) if after else last_run(folder)
@@ -120,10 +115,7 @@ async def open_config(
     model: str | None = None,
     is_live: bool,
 ) -> AsyncIterator[RunConfig]:
-    """The configuration of a replay; if *is_live*, with the real model over the recorded pages.
-
-    Raises ConfigurationError without a key.
-    """
+    """The configuration of a replay; if *is_live*, with the real model over the recorded pages."""
     settings, config = load_settings(), replay_config(folder, sources)
     if not is_live:
         yield config
@@ -298,7 +290,8 @@ async def run_variants(
 
     async def vary_one(stored: StoredCase) -> None:
         try:
-            times = repeat or LIVE_REPEAT if is_live else 1
+            # Several times, to tell a habit of the model from a slip.
+            times = repeat or 5 if is_live else 1
             varied[stored.name] = await vary(stored, config, repeat=times)
         except ModelUnavailable:
             say(f"{stored.name} got no answer as it stands, so its variants were not tried.")
@@ -328,16 +321,13 @@ def _show_variants(results: Sequence[VariantResult]) -> None:
     names = dict.fromkeys(result.name for result in results)
     states = ("held", "flipped", "not tried")
     rows = [(name, *(counts[name, state] for state in states)) for name in names]
+    show_table(("Variant", "Held", "Flipped", "Not tried"), rows)
     is_one_case = len(names) == len(results)
     changed = [
         (result.case, result.name, result.state, "; ".join(result.flips) or result.skipped)
         for result in results
         if result.flips or (result.skipped and is_one_case)
     ]
-    headings = ("Case", "Variant", "Outcome", "Changed, or why it was not tried")
-    show_sections(
-        [
-            Section(headings=("Variant", "Held", "Flipped", "Not tried"), rows=rows),
-            *([Section(headings=headings, rows=changed)] if changed else []),
-        ]
-    )
+    if changed:
+        click.echo()
+        show_table(("Case", "Variant", "Outcome", "Changed, or why it was not tried"), changed)

@@ -28,11 +28,7 @@ from judge.types.requests import DEFAULT_DOMAIN
 
 
 async def add_source(journal: Journal, *, url: str, domain: str | None, is_sure: bool) -> int:
-    """Propose the page at *url*, and write it into its file once confirmed; the exit code.
-
-    Raises BadFields or ConfigurationError for an address that is refused and FetchError for a page
-    that cannot be fetched.
-    """
+    """Propose the page at *url*, and write it into its file once confirmed; the exit code."""
     settings = load_settings()
     async with open_library(settings, journal) as library:
         known = library.sources.current()
@@ -60,10 +56,7 @@ async def add_source(journal: Journal, *, url: str, domain: str | None, is_sure:
 
 
 def write_source(path: Path, domain: str, source: SourceSpec) -> None:
-    """Write *source* into the file at *path*, atomically; every other character stays.
-
-    Raises ConfigurationError if the file cannot be edited or written.
-    """
+    """Write *source* into the file at *path*, atomically; every other character stays."""
     try:
         # A symbolic link stays; the file that it points to is written.
         target = path.resolve(strict=True)
@@ -108,9 +101,7 @@ def _detected(known: Knowledge, record: PageRecord) -> str:
 def _show(source: SourceSpec, record: PageRecord, domain: str, file: str) -> None:
     """Print the proposal."""
     facts = {
-        "Title": source.title,
         "Domain": f"{domain} ({file})",
-        "Topics": ", ".join(source.topics) or "none",
         "Nations": ", ".join(record.nations) or "all, or the page does not say",
         "Updated": str(record.updated or "the page does not say"),
         "Quoted": record.text,

@@ -1,10 +1,6 @@
-"""The work of `judge sources list`, `show`, `check` and `warm`: what is configured, and its state.
+"""The work of `judge sources list`, `show`, `check` and `warm`: what there is, and its state."""
 
-What is configured is shown with its file and line.
-"""
-
-import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
@@ -17,6 +13,7 @@ from judge.bootstrap.sources import open_sources, read_sources
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import format_report, format_table, progress_bar, say, show
 from judge.errors import CacheUnavailable, ConfigurationError, FetchError, UnknownDomain
+from judge.golden.scoring import gather_limited
 from judge.judging.catalog_check import check_catalog
 from judge.judging.domains import detect_domain, term_words
 from judge.judging.results import Knowledge
@@ -30,12 +27,6 @@ from judge.settings import load_settings
 from judge.text.english import counted
 from judge.types.text_files import TextFile
 
-BUILT_IN = "built in"
-"""Stands for the file of a default that no file sets."""
-
-Item = Mapping[str, Any]
-"""Something configured, with its `place`, as in the JSON output."""
-
 
 def require_domain(known: Knowledge, name: str | None) -> None:
     """Raise UnknownDomain unless *name* is None or the name of a domain."""
@@ -44,13 +35,9 @@ def require_domain(known: Knowledge, name: str | None) -> None:
 
 
 async def list_pages(journal: Journal, *, form: str) -> None:
-    """Print the domains and their pages, the latest publisher's date first.
-
-    Dates come from the cache, without fetching; pages without one come last.
-    """
+    """Print the pages, those with the latest publisher's date in the cache first."""
     async with open_library(load_settings(), journal) as library:
-        catalog = library.sources.current().catalog
-        requests = requests_of(catalog)
+        requests = requests_of(library.sources.current().catalog)
         pages = await library.retriever.store.look_up(requests)
     rows = [
         {
@@ -61,15 +48,7 @@ async def list_pages(journal: Journal, *, form: str) -> None:
         for request, page in zip(requests, pages, strict=True)
     ]
     rows.sort(key=lambda row: row["updated"] or date.min, reverse=True)
-    domains = [
-        {
-            "name": spec.name,
-            "title": spec.title,
-            "sources": [row for row in rows if row["domain"] == spec.name],
-        }
-        for spec in catalog.domains
-    ]
-    show(form, {"domains": domains}, format_report({"pages": rows}))
+    show(form, {"pages": rows})
 
 
 def show_effective_sources(journal: Journal, *, domain: str | None, form: str) -> None:
@@ -92,78 +71,60 @@ def show_effective_sources(journal: Journal, *, domain: str | None, form: str) -
 def effective_sources(known: Knowledge, files: Sequence[TextFile]) -> dict[str, Any]:
     """What is in force, merged from *files*, those of the package included, with its places."""
     places, catalog = Places(files), known.catalog
-    file = {key: catalog.files.get(key, BUILT_IN) for key in ("retrieval", "personas", "blocked")}
+    file = {key: catalog.files.get(key, "built in") for key in ("retrieval", "personas", "blocked")}
     return {
         "retrieval": [
-            {"key": key, "value": value, "place": place if place.line else FilePlace(BUILT_IN)}
+            {"key": key, "value": value, "place": place if place.line else FilePlace("built in")}
             for key, value in asdict(catalog.retrieval).items()
             for place in [places.key(file["retrieval"], "retrieval", key)]
         ],
-        "personas": _placed(places, "persona", known.personas, file["personas"], "personas"),
-        "blocked_help": _placed(
-            places, "line", catalog.blocked_help, file["blocked"], "blocked", "help"
-        ),
+        "personas": _placed(known.personas, places, file["personas"], "personas"),
+        "blocked_help": _placed(catalog.blocked_help, places, file["blocked"], "blocked", "help"),
         "safety": catalog.safety,
         "domains": [_domain(domain, places) for domain in catalog.domains],
     }
 
 
-def _placed(
-    places: Places, name: str, items: Iterable[object], file: str, *path: int | str
-) -> list[Item]:
-    """Each of *items*, called *name*, with its place in the list at *path* of *file*."""
+def _placed(items: Iterable[object], places: Places, file: str, *path: str) -> list[dict[str, Any]]:
+    """Each of *items* as an `entry`, with its place in the list at *path* of *file*."""
     return [
-        {name: item, "place": places.of(file, *path, index)} for index, item in enumerate(items)
+        {"entry": item, "place": places.of(file, *path, index)} for index, item in enumerate(items)
     ]
 
 
 def _domain(domain: DomainSpec, places: Places) -> dict[str, Any]:
     path, package = ("domains", domain.name), domain.vocabulary
-    patterns = ((domain.file, path, domain.patterns), (package.file, (), package.patterns))
     lists = {
-        "pages": ("source", "sources", domain.sources),
-        "help": ("line", "help", domain.help),
-        "examples": ("text", "examples", domain.examples),
-        "not_examples": ("text", "not_examples", domain.not_examples),
+        "patterns": [pattern.model_dump() for pattern in domain.patterns],
+        "sources": domain.sources,
+        "help": domain.help,
+        "examples": domain.examples,
+        "not_examples": domain.not_examples,
     }
+    own = {key: _placed(items, places, domain.file, *path, key) for key, items in lists.items()}
+    patterns = [pattern.model_dump() for pattern in package.patterns]
+    own["patterns"] += _placed(patterns, places, package.file, "patterns")
     return {
         "name": domain.name,
         "title": domain.title,
         "place": places.of(domain.file, *path),
         "vocabulary": package.file,
         "terms": sorted(_terms(domain, places), key=lambda term: -abs(term["weight"])),
-        "patterns": [
-            _weighted(item.regex, item.weight, places.of(file, *where, "patterns", index))
-            for file, where, items in patterns
-            for index, item in enumerate(items)
-        ],
-        **{
-            shown: _placed(places, name, items, domain.file, *path, key)
-            for shown, (name, key, items) in lists.items()
-        },
+        **own,
     }
 
 
-def _terms(domain: DomainSpec, places: Places) -> Iterator[Item]:
-    """The configured terms and the package's that they do not overrule.
-
-    `overruled` is the package's weight of a configured term if it differs.
-    """
+def _terms(domain: DomainSpec, places: Places) -> Iterator[dict[str, Any]]:
+    """The configured terms and the package's that they do not overrule."""
     package = {term_words(text): (text, weight) for text, weight in domain.vocabulary.terms}
     for text, weight in domain.terms:
-        _, overruled = package.pop(term_words(text), ("", weight))
+        _, other = package.pop(term_words(text), ("", weight))
         place = places.of(domain.file, "domains", domain.name, "terms", text)
-        yield _weighted(text, weight, place, overruled if overruled != weight else None)
+        overruled = other if other != weight else None
+        yield {"text": text, "weight": weight, "place": place, "overruled": overruled}
     for text, weight in package.values():
-        yield _weighted(text, weight, places.of(domain.vocabulary.file, "terms", text))
-
-
-def _weighted(text: str, weight: float, place: FilePlace, overruled: float | None = None) -> Item:
-    return {"text": text, "weight": weight, "place": place, "overruled": overruled}
-
-
-PAGES_AT_ONCE = 8
-"""Enough to be quick, and few enough to be polite to a site with several of our pages."""
+        place = places.of(domain.vocabulary.file, "terms", text)
+        yield {"text": text, "weight": weight, "place": place, "overruled": None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,10 +176,7 @@ class ExampleCheck:
 
 
 async def show_checks(journal: Journal, *, domain: str | None, is_offline: bool, form: str) -> int:
-    """Print what would be quoted of each page, each example's domain, and likely mistakes.
-
-    The exit code says whether anything is wrong. Raises UnknownDomain.
-    """
+    """Print what would be quoted of each page, each example's domain, and likely mistakes."""
     settings = load_settings()
     known = open_sources(settings, journal).current()
     require_domain(known, domain)
@@ -251,10 +209,7 @@ async def show_checks(journal: Journal, *, domain: str | None, is_offline: bool,
 
 
 async def warm_cache(journal: Journal) -> int:
-    """Read every page into Redis and print how many; the exit code.
-
-    Raises ConfigurationError and CacheUnavailable.
-    """
+    """Read every page into Redis and print how many; the exit code."""
     async with open_library(load_settings(), journal) as library:
         if library.stores.redis is None:
             raise ConfigurationError(
@@ -276,32 +231,25 @@ async def warm_cache(journal: Journal) -> int:
 
 
 async def check_pages(library: Library, label: str, domain: str | None = None) -> list[PageCheck]:
-    """Fetch every page, or those of one *domain*, in the order of the file.
-
-    What would be quoted goes into the cache. A progress bar shows *label*.
-    """
+    """Fetch every page, or those of one *domain*, into the cache; a bar shows *label*."""
     requests = requests_of(library.sources.current().catalog)
     wanted = [request for request in requests if domain in {None, request.domain}]
-    slots = asyncio.Semaphore(PAGES_AT_ONCE)
 
     async def check(request: SnippetRequest) -> PageCheck:
         page = (request.domain, request.source.title, request.source.url)
-        async with slots:
-            try:
-                record = await library.retriever.refresh(request)
-            except FetchError as error:
-                return PageCheck("FAILED", *page, reason=error.reason, problem=str(error))
-            finally:
-                advance()
+        try:
+            record = await library.retriever.refresh(request)
+        except FetchError as error:
+            return PageCheck("FAILED", *page, reason=error.reason, problem=str(error))
+        finally:
+            advance()
         if record.is_withdrawn:
             problem = "Its publisher has withdrawn it; remove it."
             return PageCheck("FAILED", *page, reason="withdrawn", problem=problem)
         return PageCheck("ok", *page, record.text, str(record.updated or ""))
 
     with progress_bar(label, len(wanted)) as advance:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(check(request)) for request in wanted]
-    return [task.result() for task in tasks]
+        return await gather_limited(check, wanted)
 
 
 def check_examples(
@@ -316,20 +264,17 @@ def check_examples(
         for key, texts in (("examples", spec.examples), ("not_examples", spec.not_examples)):
             for index, text in enumerate(texts if domain in {None, spec.name} else ()):
                 place = places.of(spec.file, "domains", spec.name, key, index, "text")
+                told = {"story": read_dispute(text, ""), "question": read_dispute("", text)}
                 checks = [
                     ExampleCheck(
-                        spec.name,
-                        text,
-                        detect_domain(known.detector, dispute).domain,
-                        key == "examples",
-                        told_as,
-                        place.file,
-                        place.line,
+                        domain=spec.name,
+                        text=text,
+                        detected=detect_domain(known.detector, dispute).domain,
+                        must_get_it=key == "examples",
+                        told_as=told_as,
+                        **asdict(place),
                     )
-                    for told_as, dispute in (
-                        ("story", read_dispute(text, "")),
-                        ("question", read_dispute("", text)),
-                    )
+                    for told_as, dispute in told.items()
                 ]
                 examples.append(next((it for it in checks if not it.is_ok), checks[0]))
     return examples

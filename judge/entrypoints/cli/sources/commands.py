@@ -60,8 +60,8 @@ def warm() -> None:
 
 @sources.command()
 @click.argument("text", required=False)
-@click.option("--context", metavar="TEXT", help="What happened.")
-@click.option("--query", metavar="TEXT", help="The question about it; it counts more.")
+@click.option("--context", help="What happened.")
+@click.option("--query", help="The question about it; it counts more.")
 @click.option(
     "--fetch", "may_fetch", is_flag=True, help="Fetch the likely pages, as a dispute does."
 )

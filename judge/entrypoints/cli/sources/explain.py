@@ -2,7 +2,7 @@
 
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,23 +12,15 @@ from pydantic import BaseModel
 
 from judge.bootstrap.library import Library, open_library
 from judge.entrypoints.cli.options import FROM_STDIN, read_text
-from judge.entrypoints.cli.output import format_report, format_table, say, show
-from judge.entrypoints.cli.plain_text import format_help_line
+from judge.entrypoints.cli.output import say, show
 from judge.entrypoints.cli.sources.check import check_pages
 from judge.errors import ConfigurationError
-from judge.judging.domains import MIN_LEAD
 from judge.judging.explain import DisputeExplanation, explain_dispute
-from judge.judging.results import Knowledge
 from judge.library.dispute import Dispute, read_dispute
-from judge.library.pages.approved_pages import IndexedPages
-from judge.library.rank.candidates import ChosenPage
 from judge.ports import Journal
 from judge.settings import load_settings
 from judge.types.request_fields import BadFields, parse_json
 from judge.types.requests import DEFAULT_DOMAIN
-from judge.types.results import HelpLine
-
-MAX_REASONS = 6
 
 
 def show_explanation(
@@ -57,15 +49,11 @@ async def _show(journal: Journal, dispute: Dispute, form: str, *, may_fetch: boo
         explanation = await _explain(library, dispute)
         if may_fetch:
             # Ranked again by their text, now that the likely pages were read.
-            likely = [page.request for page in explanation.pages]
-            await library.retriever.retrieve(likely)
+            await library.retriever.retrieve([page.request for page in explanation.pages])
             explanation = await _explain(library, dispute)
-            unread = {page.request for page in explanation.pages if not page.is_read}
-            if failed := len(unread.intersection(likely)):
-                say(f"Likely pages that failed: {failed}; `judge sources check` says why.")
             read = tuple(page for page in explanation.pages if page.is_read)
             explanation = replace(explanation, pages=read)
-    show(form, _as_json(explanation), _parts(explanation))
+    show(form, _report(explanation))
 
 
 async def _explain(library: Library, dispute: Dispute) -> DisputeExplanation:
@@ -73,94 +61,28 @@ async def _explain(library: Library, dispute: Dispute) -> DisputeExplanation:
     return explain_dispute(known, await library.retriever.indexed(known.catalog), dispute)
 
 
-def _as_json(explanation: DisputeExplanation) -> dict[str, object]:
-    keys = ("missed", "totals", "safety", "harmless", "help", "nations")
+def _report(explanation: DisputeExplanation) -> dict[str, object]:
+    keys = ("missed", "nations", "harmless", "totals", "terms", "safety", "help")
     return {
         **asdict(explanation.detection),
+        **asdict(explanation.threshold),
         **{key: getattr(explanation, key) for key in keys},
-        "bar": explanation.threshold,
-        "terms": [{"shown": term.text, **asdict(term)} for term in explanation.terms],
-        "sources": [_page_as_json(page) for page in explanation.pages],
+        "sources": [
+            {
+                "title": page.request.source.title,
+                "url": page.request.source.url,
+                "domain": page.request.domain,
+                "is_read": page.is_read,
+                "score": round(page.candidate.score, 2) if page.candidate else None,
+                "reasons": page.candidate.reasons if page.candidate else (),
+            }
+            for page in explanation.pages
+        ],
     }
-
-
-def _page_as_json(chosen: ChosenPage) -> dict[str, object]:
-    known, source = chosen.candidate, chosen.request.source
-    return {
-        "url": source.url,
-        "title": source.title,
-        "domain": chosen.request.domain,
-        "is_read": chosen.is_read,
-        "score": round(known.score, 2) if known and chosen.is_read else None,
-        "reasons": [asdict(reason) for reason in known.reasons] if known else [],
-    }
-
-
-def _parts(explanation: DisputeExplanation) -> Iterator[str]:
-    yield f"Domain: {explanation.detection.domain}"
-    has_terms = bool(explanation.terms)
-    nothing = "No term or pattern of any domain stands in the text."
-    yield _needed(explanation) if has_terms else nothing
-    yield from format_report({"scores": explanation.totals, "found": explanation.terms})
-    if explanation.help:
-        rows = [(format_help_line(line), _why_help(line, explanation)) for line in explanation.help]
-        yield format_table(("Help that is shown", "Because of"), rows)
-    if explanation.harmless:
-        yield f"Taken for harmless: {', '.join(dict.fromkeys(explanation.harmless))}."
-    if explanation.nations:
-        yield f"Nations named: {', '.join(explanation.nations)}; pages about others are left out."
-    if not explanation.pages:
-        yield "No page would be offered."
-        return
-    pages = [(c.request.source.title, c.request.source.url, _because(c)) for c in explanation.pages]
-    yield format_table(("Would be offered", "Address", "Because of"), pages)
-    if not all(page.is_read for page in explanation.pages):
-        yield (
-            "Pages that were not read yet are guessed from their titles and topics; --fetch reads "
-            "the likely ones first, as a dispute does."
-        )
-
-
-def _needed(explanation: DisputeExplanation) -> str:
-    """The score that was needed and why, and by how much it was missed."""
-    threshold, scores = explanation.threshold, explanation.detection.scores
-    why = f"a text of {threshold.words} words needs {threshold.for_length:.3g}"
-    if threshold.for_runner_up is not None:
-        lead = f"{MIN_LEAD:g} more than its {scores[1].score:g}, {threshold.for_runner_up:.3g}"
-        why += f"; to be told from {scores[1].domain} takes {lead}"
-    missed = ""
-    if explanation.detection.domain == DEFAULT_DOMAIN:
-        missed = " No domain has a score above 0."
-        if scores:
-            by = f"{scores[0].score:g} and misses it by {explanation.missed:.2g}"
-            missed = f" {scores[0].domain} has {by}."
-    return f"Needed: {explanation.detection.needed:.3g} ({why}).{missed}"
-
-
-def _why_help(line: HelpLine, explanation: DisputeExplanation) -> str:
-    for reason in explanation.safety:
-        if line in reason.help:
-            return f"{reason.rule or 'a safety rule'}: {', '.join(reason.found)}"
-    return f"the domain {explanation.detection.domain}"
-
-
-def _because(chosen: ChosenPage) -> str:
-    """What gave the page most of its score, or made it a guess."""
-    known = chosen.candidate
-    found = [reason.shown for reason in known.reasons if reason.shown] if known else []
-    reasons = ", ".join(dict.fromkeys(found[:MAX_REASONS])) or "its domain"
-    return reasons if chosen.is_read else f"{reasons}; not read yet"
-
-
-TOP_PAGES = 2
-"""The pages among which `hit_at_2` looks for a labelled one."""
 
 
 class LabelledDispute(BaseModel):
-    """A line of the file: a dispute, its domain, and perhaps its relevant pages.
-
-    Keys of other tools are ignored.
-    """
+    """A line of the file: a dispute, its domain, and perhaps its pages; other keys are ignored."""
 
     context: str = ""
     query: str = ""
@@ -179,11 +101,7 @@ class Evaluated(NamedTuple):
 
 
 async def show_evaluation(journal: Journal, *, file: str, is_offline: bool, form: str) -> None:
-    """Print how well the disputes in *file* get their domains and pages.
-
-    If some are labelled with pages, all pages are read first, unless *is_offline*. Raises
-    ConfigurationError naming the line that cannot be used.
-    """
+    """Print how well the disputes in *file* get their domains and pages."""
     async with open_library(load_settings(), journal) as library:
         known = library.sources.current()
         labelled = read_labelled(Path(file), known.detector.domains)
@@ -195,21 +113,14 @@ async def show_evaluation(journal: Journal, *, file: str, is_offline: bool, form
                 why = "`judge sources check` says why."
                 say(f"{failed} of {len(pages)} pages could not be read; {why}")
         indexed = await library.retriever.indexed(known.catalog)
-        evaluated = [_evaluate(known, indexed, line, one) for line, one in labelled.items()]
-    report = score(evaluated, known.catalog.retrieval.references)
-    show(form, report, format_report(report))
+    evaluated = []
+    for line, one in labelled.items():
+        got = explain_dispute(known, indexed, read_dispute(one.context, one.query))
+        offered = [page.request.source.url for page in got.pages]
+        evaluated.append(Evaluated(line, one.domain, one.pages, got.detection.domain, offered))
+    show(form, score(evaluated, known.catalog.retrieval.references))
     if unknown := wanted - {s.url for domain in known.catalog.domains for s in domain.sources}:
         say(f"{len(unknown)} of the labelled pages are not in the sources, and count as missed.")
-
-
-def _evaluate(
-    known: Knowledge, indexed: IndexedPages, line: int, labelled: LabelledDispute
-) -> Evaluated:
-    """What *labelled* should get, and the domain and the pages that it gets."""
-    dispute = read_dispute(labelled.context, labelled.query)
-    explained = explain_dispute(known, indexed, dispute)
-    offered = [page.request.source.url for page in explained.pages]
-    return Evaluated(line, labelled.domain, labelled.pages, explained.detection.domain, offered)
 
 
 def read_labelled(path: Path, domains: Sequence[str]) -> dict[int, LabelledDispute]:
@@ -238,10 +149,7 @@ def _mistake(dispute: LabelledDispute, valid: Sequence[str]) -> str:
 
 
 def score(evaluated: Sequence[Evaluated], limit: int) -> dict[str, Any]:
-    """The figures of *evaluated*, at least one dispute, each offered at most *limit* pages.
-
-    `macro_f1` is the mean over the domains that were labelled or detected, without `default`.
-    """
+    """The figures of *evaluated*, at least one dispute; `macro_f1` leaves `default` out."""
     pairs = Counter((item.domain, item.detected) for item in evaluated)
     names = dict.fromkeys(name for pair in sorted(pairs) for name in pair)
     domains = [_domain_figures(name, pairs) for name in names]
@@ -280,8 +188,8 @@ def _domain_figures(name: str, pairs: Counter[tuple[str, str]]) -> dict[str, Any
 
 
 def _page_figures(evaluated: Sequence[Evaluated], limit: int) -> dict[str, Any]:
-    """How often labelled pages are found: among the first TOP_PAGES, and on average at all."""
-    hits = sum(bool({*e.offered[:TOP_PAGES]} & {*e.pages}) for e in evaluated)
+    """How often labelled pages are found: among the first two, and on average at all."""
+    hits = sum(bool({*e.offered[:2]} & {*e.pages}) for e in evaluated)
     recalls = [len({*e.offered} & {*e.pages}) / len({*e.pages}) for e in evaluated]
     return {
         "disputes": len(evaluated),

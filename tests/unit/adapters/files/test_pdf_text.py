@@ -49,11 +49,13 @@ def pdf(*pages: str, title: str = "", password: str = "", changed: str = "") -> 
     return out.getvalue()
 
 
+@pytest.mark.process
 def test_another_process_gives_pages_and_title():
     found = pdf_text(pdf("Hello robot", "Second page", title="A book"))
     assert (found.pages, found.title) == (("Hello robot", "Second page"), "A book")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("changed", "day"),
     [
@@ -92,16 +94,19 @@ def test_the_time_is_bounded_between_pages():
     assert "Only 1 of its pages" in read_pdf(pdf("a", "b"), timeout_s=-1)["problem"]
 
 
+@pytest.mark.process
 def test_hanging_reader_is_killed():
     with pytest.raises(UnreadableDocument, match=r"longer than 0\.001 s"):
         pdf_text(pdf("a"), timeout_s=0.001)
 
 
+@pytest.mark.process
 def test_crashed_reader_is_reported():
     with pytest.raises(UnreadableDocument, match="gave up"):
         pdf_text(pdf("a"), python="/bin/true")
 
 
+@pytest.mark.process
 def test_one_process_reads_all_and_another_takes_over_after_a_bad_one(monkeypatch):
     started, popen = [], subprocess.Popen
 
@@ -118,6 +123,7 @@ def test_one_process_reads_all_and_another_takes_over_after_a_bad_one(monkeypatc
     assert [process.poll() is None for process in started] == [False, False]
 
 
+@pytest.mark.process
 def test_leaving_the_block_ends_a_reading_in_another_thread(tmp_path, monkeypatch):
     endless, started, popen = tmp_path / "endless", threading.Event(), subprocess.Popen
     endless.write_text("#!/bin/sh\nexec sleep 600\n")

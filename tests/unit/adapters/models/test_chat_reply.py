@@ -175,6 +175,18 @@ THOUGHT = [
     ("{}<|im_end|>", "{}"),
     ("{}</s>\n", "{}"),
     ('{"draft": </think>{"b": 2}', '{"b": 2}'),
+    ('<think type="deep">Cold.</think>{}', "{}"),
+    ("<think >Cold.</think >{}", "{}"),
+    ('<|begin_of_thought|>Cold.<|end_of_thought|><|begin_of_solution|>{"b": 2}', '{"b": 2}'),
+    ('Cold.assistantfinal{"b": 2}', '{"b": 2}'),
+    ('<think>Cold.</think><answer>{"b": 2}</answer>', '{"b": 2}'),
+    ('<|channel>thought\nCold.\n<channel|>{"b": 2}', '{"b": 2}'),
+    ('{"b": 2}[/INST]', '{"b": 2}'),
+    ('{"b": 2}<eos>', '{"b": 2}'),
+    ('{"b": 2}<\uff5cend\u2581of\u2581sentence\uff5c>', '{"b": 2}'),
+    ('```json\n{"b": 2}\n```\nI hope that this helps!', '{"b": 2}'),
+    ('Sure:\n```json\n{"b": {"c": [{"d": 2}]}}\n```', '{"b": {"c": [{"d": 2}]}}'),
+    ('The form is {"a": text}. Cold {so}.\n{"b": 2}', '{"b": 2}'),
 ]
 
 
@@ -196,6 +208,8 @@ def test_thinking_and_stop_tokens_are_not_the_reply_however_the_text_is_cut():
         ("<think>and so on without end", ""),
         ('{"a": "<think>no</think>"}', '{"a": "<think>no</think>"}'),
         ("I cannot answer.", "I cannot answer."),
+        ('{"a": [{"b": 1}, {"b": 2', '{"a": [{"b": 1}, {"b": 2'),
+        ('So:\n{"a": 1}\nThat is all.', 'So:\n{"a": 1}\nThat is all.'),
     ],
 )
 def test_what_is_no_thinking_stays(written, text):

@@ -52,6 +52,12 @@ def test_transient_errors_are_retryable(status):
         (403, google("X", reason="API_KEY_HTTP_REFERRER_BLOCKED"), "referrer"),
         (403, google("X", reason="API_KEY_IP_ADDRESS_BLOCKED"), "IP addresses"),
         (404, google("NOT_FOUND"), "retired"),
+        (400, google("INVALID_ARGUMENT", "API key expired. Renew it."), "the key was refused"),
+        (400, google("FAILED_PRECONDITION", "No free tier in your country."), "location"),
+        (403, google("X", "The API has not been used in project 1 before."), "not enabled"),
+        (403, google("X", reason="BILLING_DISABLED"), "billing is not enabled"),
+        (403, google("X", reason="CONSUMER_SUSPENDED"), "suspended"),
+        (403, google("X", reason="API_KEY_ANDROID_APP_BLOCKED"), "other programs"),
         (302, None, "leads to a redirect"),
     ],
 )

@@ -243,9 +243,9 @@ async def test_unreachable_service_is_reported_at_once():
         assert bench.journal.events[:2] == ["model.retried", "model.unavailable"]
 
 
-async def test_missing_model_is_reported_after_a_call_without_streaming(bench):
+async def test_missing_model_is_reported_at_once(bench):
     with pytest.raises(ModelUnavailable):
-        await bench.complete(*[failure(404)] * (1 + bench.listens))
+        await bench.complete(failure(404))
 
     (fields,) = bench.journal.fields_of("model.unavailable")
     assert (fields["status"], "JUDGE_MODEL" in fields["hint"]) == (404, True)

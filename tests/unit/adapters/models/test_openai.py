@@ -145,6 +145,17 @@ async def test_refused_request_features_are_not_sent_again(refuses, response_for
     ("status", "message", "name", "value"),
     [
         (400, "System role not supported", "messages", "merged"),
+        (400, "Only user and assistant roles are supported!", "messages", "merged"),
+        (400, "Developer instruction is not enabled for this model", "messages", "merged"),
+        (500, "Jinja Exception: Conversation roles must alternate", "messages", "merged"),
+        (403, "Your organization must be verified to stream this model", "stream", False),
+        (400, '"tiny" does not support thinking', "reasoning_effort", None),
+        (400, "max_tokens must be less than or equal to `1024`", "max_tokens", 1024),
+        (400, "max_tokens: 4096 > 2000, which is the maximum allowed", "max_tokens", 2000),
+        (422, "the valid range of max_tokens is [1, 2000]", "max_tokens", 2000),
+        (400, "max_tokens may be at most 2,000", "max_tokens", 2000),
+        (400, "'max_tokens' is too large for a context of 8192 tokens", "max_tokens", 2048),
+        (501, "", "response_format", "json_schema"),
         (400, "Your organization must be verified to stream this model", "stream", False),
         (400, "max_tokens is too large: 4096; at most 2048 tokens", "max_tokens", 2048),
         (400, "Unknown parameter: 'reasoning_effort'", "reasoning_effort", None),
@@ -223,6 +234,12 @@ async def test_unicode_line_separators_do_not_end_an_event(bench):
 )
 async def test_complete_reply_is_taken_however_its_stream_ends(bench, reply):
     assert (await bench.complete(reply)).text == "{}"
+    assert len(bench.fake.requests) == 1
+
+
+@pytest.mark.parametrize("written", ['Sure:\n{"a": 1}', '```json\n{"a": 1}\n```\nDone.'])
+async def test_reply_among_words_is_taken_although_its_stream_never_ends(bench, written):
+    assert (await bench.complete(ChatReply(written, cut="never"))).text == '{"a": 1}'
     assert len(bench.fake.requests) == 1
 
 

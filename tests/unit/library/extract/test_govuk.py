@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from judge.library.extract.govuk import content_api_urls, parse_content_item
 from judge.library.extract.html_page import ReadPage
 from judge.library.pages.page_reader import read_body
+from judge.library.pages.page_records import SnippetRequest
+from judge.types.references import Page, RetrievalSettings, SourceSpec
 from tests.fakes.country import UK
 
 ITEMS = Path(__file__).parents[5] / "shared" / "eval" / "govuk"
@@ -105,16 +107,21 @@ def test_html_version_of_a_body_is_read():
     assert [one.text for one in parse(details={"body": versions}).passages] == [TEXT]
 
 
+def read_page(url, body, content_type):
+    request = SnippetRequest("tenancy", SourceSpec(url, "Repairs"), RetrievalSettings())
+    return read_body(request, Page(url, body, content_type=content_type))
+
+
 def test_reader_is_chosen_by_host_and_content_type():
     item = json.dumps({"document_type": "answer", "details": {"body": f"<p>{TEXT}</p>"}}).encode()
     html = (
         f"<h1>A</h1><p class=lead>What the law says of repairs and rent.</p>{f'<p>{TEXT}</p>' * 4}"
     )
-    assert read_body(URL, item, "application/json; charset=utf-8").lead == TEXT
-    assert read_body("https://a.example/x", item, "application/json") is None
-    assert read_body(URL, html.encode(), "text/html").lead == TEXT
+    assert read_page(URL, item, "application/json; charset=utf-8").lead == TEXT
+    assert read_page("https://a.example/x", item, "application/json") is None
+    assert read_page(URL, html.encode(), "text/html").lead == TEXT
     assert (
-        read_body("https://[", html.encode(), "text/html").lead
+        read_page("https://[", html.encode(), "text/html").lead
         == "What the law says of repairs and rent."
     )
 
@@ -125,7 +132,7 @@ def test_self_closing_elements_of_xhtml_are_read():
     page = (
         f'<html xmlns="http://www.w3.org/1999/xhtml"><head>{head}</head><body>{body}</body></html>'
     )
-    found = read_body("https://a.example/", page.encode(), "application/xhtml+xml; charset=utf-8")
+    found = read_page("https://a.example/", page.encode(), "application/xhtml+xml; charset=utf-8")
     assert (found.title, found.lead) == ("Repairs", f"{TEXT} {TEXT}")
 
 

@@ -55,7 +55,13 @@ def test_two_mebibytes_of_repetitive_markup_are_read_in_two_seconds(unit):
 
 @pytest.mark.parametrize(
     ("refresh", "is_quoted"),
-    [("0; url=/new", False), ("5;/new", False), ("300", True), ("60; url=/", True)],
+    [
+        ("0; url=/new", False),
+        ("5;/new", False),
+        ("30; url=/new", False),
+        ("300", True),
+        ("60; url=/", True),
+    ],
 )
 def test_page_that_redirects_at_once_has_no_lead(refresh, is_quoted):
     meta = f'<meta http-equiv="Refresh" content="{refresh}">'

@@ -76,7 +76,6 @@ def test_byline_is_recognised_by_words_or_markup(name):
         "<pre>{}</pre>",
         "<h2>{}</h2>",
         "<ul><li>{}</li></ul>",
-        "<details><p>{}</p></details>",
         "<form><p>{}</p></form>",
     ],
 )
@@ -106,6 +105,18 @@ def test_elements_around_the_content_are_not_the_lead(junk):
         '<p style="color: #FFF; background-color: white">{}</p>',
         '<p style="background:#fafafa;color:#fafafa">{}</p>',
         '<p style="color: #ffffff">{}</p>',
+        '<p style="font-size: 1px">{}</p>',
+        '<p style="font: 0/0 a">{}</p>',
+        '<p style="-webkit-text-fill-color: transparent">{}</p>',
+        '<p style="clip-path: inset(0 100% 0 0)">{}</p>',
+        '<p style="clip-path: polygon(0px 0px, 0px 0px)">{}</p>',
+        '<p style="clip-path: ellipse(0 0)">{}</p>',
+        '<p style="color: rgb(255 255 255)">{}</p>',
+        '<p style="color: #fefefe">{}</p>',
+        '<p style="position: absolute; right: -9999px">{}</p>',
+        '<p style="transform: translateX(-9999px)">{}</p>',
+        '<p style="width: 1px; height: 1px; overflow: hidden">{}</p>',
+        "<p class='hidden print:block'>{}</p>",
         "<p inert>{}</p>",
         "<p class='lead d-none'>{}</p>",
         "<div class=hidden><p>{}</p></div>",
@@ -163,7 +174,9 @@ FOUND = {
         f"<body><div role=tabpanel hidden class=hidden><p>{WANTED}</p></div></body>"
     ),
     "text in colours that can be told apart is read": (
-        f"<body><p style='color: #fff; background: navy; font-size: 0.9em'>{WANTED}</p>"
+        f"<body><p style='color: #fff; background: navy; font-size: 0.9em; max-width: 1px;"
+        f"margin-right: -1000px; clip-path: inset(10% 20%); font: 10px/1 a;"
+        f"transform: translateY(-20px)'>{WANTED}</p>"
     ),
     "text filled with its background is read": (
         f"<body><p style='color: transparent; background-clip: text'>{WANTED}</p>"

@@ -8,9 +8,11 @@ import pytest
 from judge.adapters.memory import MemoryCache, MemoryLock
 from judge.library.extract.html_page import ReadPage
 from judge.library.pages.approved_pages import requests_of
+from judge.library.pages.page_records import SnippetRequest
 from judge.library.pages.retriever import ReadAhead, SnippetRetriever
 from judge.library.sources.catalog import parse_sources
 from judge.ports import Cache, Lock
+from judge.types.references import Page
 from tests.fakes.clock import FakeClock
 from tests.fakes.fetcher import ScriptedFetcher
 from tests.fakes.journal import RecordingJournal
@@ -27,8 +29,8 @@ CATALOG = parse_sources(
 HOUR_S = 3600
 
 
-def read(_url: str, body: bytes, *_: object, **__: object) -> ReadPage:
-    return ReadPage(lead=body.decode())
+def read(_: SnippetRequest, page: Page) -> ReadPage:
+    return ReadPage(lead=page.body.decode())
 
 
 class HostCountingFetcher(ScriptedFetcher):

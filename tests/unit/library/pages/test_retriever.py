@@ -14,7 +14,7 @@ from judge.library.extract.page_passages import PagePassage
 from judge.library.pages.page_records import SnippetRequest
 from judge.library.pages.retriever import SnippetRetriever
 from judge.library.sources.catalog import parse_sources
-from judge.types.references import RetrievalSettings, Snippet, SourceSpec
+from judge.types.references import Page, RetrievalSettings, Snippet, SourceSpec
 from tests.fakes.clock import FakeClock
 from tests.fakes.fetcher import ScriptedFetcher
 from tests.fakes.journal import RecordingJournal
@@ -29,21 +29,13 @@ HASTY = RetrievalSettings(fetch_timeout_s=0.05)
 DAY_S = 86_400
 
 
-def first_words(
-    _url: str,
-    body: bytes,
-    _type: str,
-    *,
-    charset: str,
-    selector: str = "",
-    max_words: int = 80,
-    regions: object = (),
-) -> ReadPage:
+def first_words(request: SnippetRequest, page: Page) -> ReadPage:
     """A reader whose pages are plain words; a page that begins with `WITHDRAWN` is withdrawn."""
-    text = body.decode(charset)
+    text = page.body.decode(page.charset)
     if text.startswith("WITHDRAWN"):
         return ReadPage(withdrawn=True)
-    words = [*([selector] if selector else []), *text.split()[:max_words]]
+    selector = request.source.selector
+    words = [*([selector] if selector else []), *text.split()[: request.settings.max_words]]
     passages = (PagePassage("Heading", text),)
     return ReadPage("Title", " ".join(words), passages, date(2024, 3, 1), ("wales",))
 

@@ -3,6 +3,7 @@
 import gzip
 import json
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -31,8 +32,17 @@ GUIDANCE = (
     )
 )
 FIXTURES = Path(__file__).parents[3] / "fixtures"
-WALLS = [line.split("\t") for line in (FIXTURES / "walls.tsv").read_text().splitlines()]
+
+
+def walls(name: str) -> list[list[str]]:
+    return [line.split("\t") for line in (FIXTURES / name).read_text().splitlines()]
+
+
+WALLS = walls("walls.tsv")
 """The name, the title and the text of forty kinds."""
+
+IN_OWN_WORDS = walls("walls_in_own_words.tsv")
+"""More of them, some without a phrase that walls have in common."""
 
 
 def as_last(page: ReadPage) -> PageRecord:
@@ -51,6 +61,40 @@ def test_wall_is_told_from_the_page(name: str, own_title: str, text: str):
         page = read_html(html.encode())
         assert wall_sign(REPAIRS, page, YESTERDAY)
         assert wall_sign(REPAIRS, page, None) or not page.lead
+
+
+@pytest.mark.parametrize(("name", "own_title", "text"), IN_OWN_WORDS)
+def test_wall_in_its_own_words_is_told_from_the_page(name: str, own_title: str, text: str):
+    for title in (own_title, REPAIRS.title):
+        html = f"<title>{title}</title><main><h1>{title}</h1><p>{escape(text)}</p></main>"
+        page = read_html(html.encode())
+        assert wall_sign(REPAIRS, page, YESTERDAY)
+        # Under the page's own title a first read cannot tell it.
+        assert title == REPAIRS.title or wall_sign(REPAIRS, page, None) or not page.lead
+
+
+MOVED = [
+    "This page about repairs has a new address.",
+    "We have a new website: our advice on damp in your home can now be found there.",
+    "The guidance on repairs that was here is now part of our guide to landlords.",
+    "If you are not taken to the page on repairs automatically, please follow this link.",
+    "You will be taken to the new page on repairs and damp.",
+    "Mae'r dudalen hon wedi symud.",
+]
+
+
+@pytest.mark.parametrize("text", MOVED)
+def test_page_that_only_says_that_it_has_moved_is_a_wall(text: str):
+    page = read_html(f"<h1>{REPAIRS.title}</h1><p>{text}</p>".encode())
+    assert wall_sign(REPAIRS, page, None) or not page.lead
+    page = read_html(GUIDANCE.replace("<p>", f"<p>{text}</p><p>", 1).encode())
+    assert not wall_sign(REPAIRS, page, YESTERDAY)
+
+
+def test_page_that_speaks_of_moving_and_of_courts_has_not_moved():
+    text = "If your landlord has moved, you will be taken to court where the home is, damp or not."
+    page = read_html(f"<h1>{REPAIRS.title}</h1><p>{text}</p>".encode())
+    assert not wall_sign(REPAIRS, page, None)
 
 
 @pytest.mark.parametrize(

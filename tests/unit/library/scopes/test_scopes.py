@@ -340,7 +340,7 @@ A, B, C = (Scope((Clause("tag", (name,)),)) for name in "abc")
         ("@tag:a or @folder:b", "(@tag:a OR @folder:b)"),
         ("@tag:a AND @tag:b", "@tag:a @tag:b"),
         ("((@tag:a @tag:b))", "@tag:a @tag:b"),
-        ("((@tag:a OR @tag:b) OR @tag:c)", "(@tag:a OR @tag:b OR @tag:c)"),
+        ("((@tag:a OR @tag:b) OR @tag:c)", "((@tag:a OR @tag:b) OR @tag:c)"),
         ("(@tag:a AND @tag:b) OR @tag:c", "((@tag:a @tag:b) OR @tag:c)"),
         ("(@tag:a (@tag:b OR @tag:c))", "@tag:a (@tag:b OR @tag:c)"),
         ("-(@tag:a OR @tag:b)", "-(@tag:a OR @tag:b)"),
@@ -416,9 +416,9 @@ def nested(depth):
 
 
 def test_nesting_of_brackets_is_bounded():
-    assert read_context(nested(MAX_DEPTH - 1), NOW).scope.clauses
-    with pytest.raises(BadScope, match="is too deep: 7 brackets may stand in one another"):
-        read_context(nested(MAX_DEPTH), NOW)
+    assert read_context(nested(MAX_DEPTH), NOW).scope.clauses
+    with pytest.raises(BadScope, match="is too deep: 7 may stand in one another"):
+        read_context(nested(MAX_DEPTH + 1), NOW)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from judge.citations.marks import find_cite_marks
 from judge.library.search.answer_format import (
-    cite_mark,
     count_sources,
     format_answer,
     reply_marks,
@@ -89,8 +88,8 @@ def test_generated_answer_includes_its_sources():
     answer = format_answer(HITS)
     assert count_sources(answer) == 3
     assert [mark.text for mark in find_cite_marks(answer)] == [
-        cite_mark(1),
-        cite_mark(2),
-        cite_mark(3),
+        '<cite i="1"/>',
+        '<cite i="2"/>',
+        '<cite i="3"/>',
     ]
     assert [mark.in_range for mark in reply_marks(answer, 3)] == [True] * 3

@@ -46,6 +46,7 @@ def other_process(task, folder):
             process.kill()
 
 
+@pytest.mark.process
 async def test_reader_sees_the_commits_of_another_process(tmp_path):
     index = TantivyIndex(tmp_path)
     with other_process("write", tmp_path) as process:
@@ -54,6 +55,7 @@ async def test_reader_sees_the_commits_of_another_process(tmp_path):
         assert f"d{number}" in await ids(index)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("round_", range(2))
 async def test_killed_writer_loses_nothing_that_was_committed(tmp_path, round_):
     with other_process("write", tmp_path) as process:
@@ -69,6 +71,7 @@ async def test_killed_writer_loses_nothing_that_was_committed(tmp_path, round_):
     assert await ids(index) == sorted([*found, "after"])
 
 
+@pytest.mark.process
 async def test_second_writer_learns_who_has_the_lock(tmp_path):
     with other_process("hold", tmp_path) as process:
         await asyncio.to_thread(process.stdout.readline)
