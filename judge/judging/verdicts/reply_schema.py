@@ -7,6 +7,7 @@ from functools import partial
 from typing import Annotated, get_args
 
 from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt, ValidationError
+from pydantic_core import from_json
 
 from judge.library.dispute import fold
 from judge.text.english import source_sentences, strip_invisible, strip_text
@@ -166,7 +167,13 @@ def parse_reply(
         return None, [hard("json", "reply", f"{len(text)} characters", most)]
     try:
         # Unlike the standard library's, this parser refuses lone surrogates and deep nesting.
-        body = ReplyBody.model_validate_json(without_fence(text))
+        document = from_json(without_fence(text), allow_inf_nan=False)
+    except (ValueError, TypeError) as error:  # a lone surrogate is a TypeError
+        return None, [hard("json", "reply", str(error), "one JSON object")]
+    if not isinstance(document, dict):
+        return None, [hard("json", "reply", type(document).__name__, "one JSON object")]
+    try:
+        body = ReplyBody.model_validate(document)
     except ValidationError as error:
         return None, _shape_defects(error)
     defects = _persona_defects(body, personas, needs_verdicts=needs_verdicts)
@@ -186,8 +193,6 @@ def without_opening_fence(text: str) -> str:
 def _shape_defects(error: ValidationError) -> list[Defect]:
     """One defect per invalid location; a list with an invalid item is not also "too short"."""
     details = error.errors(include_url=False)
-    if not details[0]["loc"]:
-        return [hard("json", "reply", details[0]["msg"], "one JSON object")]
     around = {detail["loc"][:size] for detail in details for size in range(len(detail["loc"]))}
     innermost = [detail for detail in details if detail["loc"] not in around]
     defects = []

@@ -49,7 +49,7 @@ def test_exact_schema_has_the_fields_of_the_loose_one_in_order() -> None:
     "text",
     [
         "", "null", "[]", '"text"', "{", '{"paraphrase": "cut', "```json\n```json\n{}\n```\n```",
-        "Here you are: {}", '{"summary": "\\ud800"}', '{"summary": "\\udc00 a"}',
+        "Here you are: {}", '{"a": NaN}', '{"summary": "\\ud800"}', '{"summary": "\\udc00 a"}',
         '{"\\ud83d": 1}', "\ud800", "[" * 5000, "{}{}", " " * (MAX_REPLY_LENGTH + 1),
         '{"summary": 1' + "0" * 5000 + "}", "<REFERENCES>\n[1] x\n</REFERENCES>",
     ],
