@@ -1,7 +1,6 @@
 """Judges a golden case with the pipeline of the server; a replay uses no network."""
 
 import asyncio
-import functools
 import hashlib
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -200,11 +199,11 @@ class RunConfig:
 
     def knowledge_for(self, stored: StoredCase) -> Knowledge:
         """The sources that *stored* was recorded with, if it has any and the run is exact."""
-        return _compiled(*stored.sources) if stored.sources and self.is_exact else self.knowledge
-
-
-# Cases that were recorded together have the same sources.
-_compiled = functools.lru_cache(maxsize=4)(compile_knowledge)
+        return (
+            compile_knowledge(*stored.sources)
+            if stored.sources and self.is_exact
+            else self.knowledge
+        )
 
 
 async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
