@@ -182,7 +182,9 @@ def parse_reply(
 
 def without_fence(text: str) -> str:
     """*text* without the code fence that models like to put around JSON."""
-    return without_opening_fence(text).strip().removesuffix("```")
+    text = text.strip().lstrip("\ufeff")
+    is_fenced = text.startswith("```") and text.endswith("```")
+    return without_opening_fence(text).removesuffix("```") if is_fenced else text
 
 
 def without_opening_fence(text: str) -> str:
