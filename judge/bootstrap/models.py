@@ -1,6 +1,7 @@
 """Opens language models, embedders and what rates citations, by name."""
 
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -18,7 +19,7 @@ from judge.adapters.models.remote import RemoteModel
 from judge.bootstrap.corpus import needing
 from judge.errors import ConfigurationError, MissingKey
 from judge.judging.model_caller import ModelCaller
-from judge.judging.support_by_model import SupportByEntailment, SupportByModel, SupportRater
+from judge.judging.support_by_model import SupportRater, rate_by_entailment, rate_by_model
 from judge.judging.verdicts.reply_schema import exact_reply_schema, reply_schema
 from judge.ports import Embedder, Journal, LanguageModel
 from judge.settings import EXTRACTIVE, OPENAI, Settings
@@ -87,13 +88,14 @@ def open_gemini(settings: Settings, stack: AsyncExitStack) -> GeminiClient:
 def open_support(settings: Settings, caller: ModelCaller) -> SupportRater | None:
     """What rates citations, None for words alone; raises ConfigurationError."""
     if settings.support == "model":
-        return SupportByModel(caller)
+        return partial(rate_by_model, caller)
     folder = settings.support.partition("onnx:")[2]
     if not folder:
         return None
     with needing("JUDGE_SUPPORT", "nli", "numpy onnxruntime tokenizers"):
         from judge.adapters.models.entailment import read_entailment  # noqa: PLC0415 - an extra
-    return SupportByEntailment(read_entailment(Path(folder)), caller.clock, caller.journal)
+    model = read_entailment(Path(folder))
+    return partial(rate_by_entailment, model, caller.clock, caller.journal)
 
 
 def open_embedder(

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from judge.adapters.memory import MemoryCache, MemoryLock
 from judge.judging.model_caller import ModelCaller
-from judge.judging.pipeline import Pipeline, unlimited_budget
+from judge.judging.pipeline import Pipeline
 from judge.judging.references import ReferenceCollector
 from judge.judging.results import Knowledge
 from judge.library.extract.html_page import ReadPage
@@ -38,7 +38,7 @@ def build_pipeline(
     journal: Journal | None = None,
     deadline_s: float = 30.0,
     passages: CitablePassageFinder | None = None,
-    check_budget: Callable[[], Awaitable[None]] = unlimited_budget,
+    check_budget: Callable[[], Awaitable[None]] | None = None,
 ) -> Pipeline:
     """The server's pipeline, with *retriever* and *model* as its only links to the outside."""
     clock, journal = clock or FakeClock(), journal or RecordingJournal()
