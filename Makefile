@@ -11,7 +11,7 @@ UV = $(shell uv --version >/dev/null 2>&1 && echo uv || echo .tools/uv/bin/uv)
 COMPILE = $(UV) pip compile pyproject.toml --quiet --universal --generate-hashes --no-emit-index-url --no-emit-package judge-codegraph
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test test-all lint types style check golden bench live mutate image quality docs lock
+.PHONY: help setup demo serve test test-all lint types style check golden bench torture live mutate image quality docs lock
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -53,6 +53,9 @@ bench: setup ## run the benchmarks, one after another
 	@status=0; for name in detection extraction codegraph search search_quality vectors overhead; do \
 	  echo "== $$name"; $(BIN)/python -m "benchmarks.$$name" || status=1; \
 	done; exit $$status
+
+torture: setup ## load a server with silent connections and cold domains (3 minutes)
+	@$(BIN)/python scripts/torture.py
 
 live: setup ## judge with a real small model, or the one at JUDGE_TEST_OPENAI_BASE_URL
 	@if [ -n "$$JUDGE_TEST_OPENAI_BASE_URL" ]; then \

@@ -19,7 +19,7 @@ from judge.adapters.journal import Journals
 from judge.adapters.memory import MemoryCache, MemoryLock, SystemClock
 from judge.bootstrap.sources import compile_knowledge, read_sources
 from judge.judging.care import find_safety
-from judge.judging.domains import choose_domain
+from judge.judging.domains import detect_domain
 from judge.judging.model_caller import Deadline
 from judge.judging.prompts import render_prompt
 from judge.judging.references import ReferenceCollector
@@ -43,7 +43,7 @@ async def judge(
     times = [time.process_time_ns()]
     dispute = read_dispute(request.context, request.query)
     times.append(time.process_time_ns())
-    detection = choose_domain(known.detector, dispute, None)
+    detection = detect_domain(known.detector, dispute)
     times.append(time.process_time_ns())
     collected = await references.collect(
         dispute, detection.domain, CitablePassages(), known.catalog, deadline

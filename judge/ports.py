@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Literal, Protocol
 
 from judge.errors import UnreadableDocument
-from judge.types.references import CitablePassages, Media, Page
+from judge.types.references import Media, Page
 from judge.types.replies import ModelReply, Prompt
 from judge.types.search import (
     CollectionStats,
@@ -136,13 +136,6 @@ class SearchIndex(Protocol):
         """The relevant passages from *offset* on, best first; raises IndexUnavailable."""
 
 
-class PassageFinder(Protocol):
-    """Finds passages for a dispute among the indexed documents."""
-
-    async def find(self, dispute: str, scope: str, limit: int) -> CitablePassages:
-        """At most *limit* passages in *scope*; raises BadScope and IndexUnavailable."""
-
-
 class Catalogue(Protocol):
     """Lists the contents of an index. Every method raises IndexUnavailable."""
 
@@ -162,9 +155,6 @@ class Catalogue(Protocol):
         self, passage_id: str, *, before: int = 0, after: int = 0
     ) -> tuple[Passage, ...]:
         """A passage with its neighbours, in order; empty if no passage has that id."""
-
-    async def ping(self) -> None:
-        """Return when the index answers."""
 
 
 class IndexWriter(Protocol):
@@ -254,13 +244,10 @@ class Entailment(Protocol):
 class Embedder(Protocol):
     """Turns texts into vectors; the more similar their meaning, the nearer the vectors."""
 
-    @property
-    def name(self) -> str:
-        """The model and its number of dimensions; vectors of another name are not comparable."""
-
-    @property
-    def min_similarity(self) -> float:
-        """The cosine similarity below which a passage is not about the question."""
+    name: str
+    """The model and its number of dimensions; vectors of another name are not comparable."""
+    min_similarity: float
+    """The cosine similarity below which a passage is not about the question."""
 
     async def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector for each text, in order; raises EmbedderUnavailable."""

@@ -16,8 +16,6 @@ import msgspec
 
 from judge.ports import Journal
 
-_ENCODER = msgspec.json.Encoder()
-
 MERGED_EVENTS: Final = frozenset({"model.replied", "judgement.finished"})
 """Within a request their fields are added to the request's own line, often its only one."""
 
@@ -46,7 +44,7 @@ class LogJournal:
         now = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
         line = {**tags, **fields, "event": event, "timestamp": now}
         try:
-            text = _ENCODER.encode(line).decode()
+            text = msgspec.json.encode(line).decode()
             with self._lock:
                 self._stream.write(f"{text}\n")
                 self._stream.flush()

@@ -10,9 +10,6 @@ from typing import Literal
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
-LATENCY_BUCKETS_S = (0.005, 0.025, 0.1, 0.3, 1, 2, 3, 5, 8, 12, 20, 30, 60)
-"""A verdict takes 2 to 12 s of a model; a refused request takes milliseconds."""
-
 COUNTERS: Mapping[str, tuple[str, ...]] = {
     "judge_events": ("Everything that was logged.", "event"),
     "judge_http_requests": ("Requests answered.", "method", "route", "status"),
@@ -66,7 +63,8 @@ class Metrics:
             "judge_http_request_seconds",
             "From the first byte of a request to the last of its reply.",
             ("route",),
-            buckets=LATENCY_BUCKETS_S,
+            # A verdict takes 2 to 12 s of a model; a refused request takes milliseconds.
+            buckets=(0.005, 0.025, 0.1, 0.3, 1, 2, 3, 5, 8, 12, 20, 30, 60),
             registry=registry,
         )
 

@@ -30,10 +30,7 @@ class CodeRoots:
         return tuple(self._graphs)
 
     async def ask(self, repo: str | None, question: Callable[[CodeGraph], T]) -> T:
-        """Run *question* on the graph of *repo*; None means the only repository.
-
-        Raise UnknownRepository, NotFound, Ambiguous and InvalidRequest.
-        """
+        """Run *question* on the graph of *repo*, None for the only one; raises InvalidRequest."""
         if repo is None and len(self._graphs) == 1:
             [repo] = self._graphs
         if repo is None or repo not in self._graphs:

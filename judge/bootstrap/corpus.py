@@ -4,7 +4,7 @@ import asyncio
 import re
 import warnings
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from judge.adapters.memory import SystemClock
 from judge.errors import ConfigurationError, InvalidAddress
 from judge.library.indexing.indexer import DocumentIndexer
 from judge.library.search.service import DocumentSearch
-from judge.ports import Clock, Embedder, Journal, SearchEngine, VectorStorage
+from judge.ports import Clock, Embedder, Journal, SearchEngine
 from judge.settings import Settings
 from judge.types.search import Viewer
 
@@ -33,8 +33,6 @@ class Corpus:
 
     search: DocumentSearch
     indexer: DocumentIndexer
-    vectors: VectorStorage | None = None
-    """Vectors beside the embedded index; None without an embedder, or on Qdrant."""
     embedder: Embedder | None = None
 
     def seen_by(self, viewer: Viewer) -> "Corpus":
@@ -49,26 +47,22 @@ async def open_search(
     gemini: "GeminiClient | None" = None,
     clock: Clock | None = None,
 ) -> AsyncIterator[Corpus]:
-    """Open the document index; raises MissingKey and ConfigurationError.
-
-    A Gemini embedder uses *gemini*, or else a client of its own.
-    """
+    """Open the document index, with *gemini* for its embedder; raises ConfigurationError."""
     clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
         embedder = None
         if settings.embedder or settings.qdrant_url:
             from judge.bootstrap.models import open_embedder  # noqa: PLC0415 - most need none
 
-            embedder = open_embedder(settings, clock, gemini, stack)
+            embedder = open_embedder(settings, gemini, stack)
         if settings.qdrant_url is not None:
             key = settings.qdrant_api_key
-            qdrant = open_qdrant(
-                settings.qdrant_url, key.get_secret_value() if key else None, embedder
-            )
-            engine = await stack.enter_async_context(qdrant)
+            key_text = key.get_secret_value() if key else None
+            opening = open_qdrant(settings.qdrant_url, key_text, embedder)
+            engine = await stack.enter_async_context(opening)
         elif settings.database_url is not None:
-            url = settings.database_url.get_secret_value()
-            engine = await stack.enter_async_context(open_postgres(url, embedder))
+            opening = open_postgres(settings.database_url.get_secret_value(), embedder)
+            engine = await stack.enter_async_context(opening)
         else:
             data_dir = Path(settings.data_dir)
             index, store = TantivyIndex(data_dir), TantivyStore(data_dir, clock)
@@ -87,7 +81,6 @@ async def open_search(
                 clock=clock,
                 vectors=engine.vectors,
             ),
-            vectors=engine.vectors,
             embedder=embedder,
         )
 
@@ -103,11 +96,9 @@ async def open_pages(settings: Settings, journal: Journal) -> AsyncIterator["Htt
         # On a thread: compiling the file takes 0.2 s, during which a server answers nobody.
         sources = await asyncio.to_thread(open_sources, settings, journal)
         contact = sources.current().catalog.retrieval.contact
-    fetcher = open_fetcher(contact=lambda: contact, trusted_hosts=frozenset(settings.trusted_hosts))
-    try:
+    trusted = frozenset(settings.trusted_hosts)
+    async with aclosing(open_fetcher(contact=lambda: contact, trusted_hosts=trusted)) as fetcher:
         yield fetcher
-    finally:
-        await fetcher.aclose()
 
 
 @contextmanager
@@ -138,15 +129,11 @@ async def open_qdrant(
             client = AsyncQdrantClient(
                 url=url, api_key=api_key, timeout=5, check_compatibility=False
             )
-    except ValueError:
+    except (ValueError, OSError, ImportError) as error:  # bad certificates; httpx without SOCKS
         # The client's message repeats the URL, which may hold a password.
         raise InvalidAddress(
-            "QDRANT_URL is no address. Write it as in http://127.0.0.1:6333."
-        ) from None
-    except (OSError, ImportError) as error:  # bad certificates; httpx without SOCKS
-        raise ConfigurationError(
-            f"No client for QDRANT_URL can be opened ({type(error).__name__}). Correct "
-            "SSL_CERT_FILE and the proxy variables where they are set."
+            f"No client for QDRANT_URL can be opened ({type(error).__name__}). Write it as in "
+            "http://127.0.0.1:6333; correct SSL_CERT_FILE and the proxy variables where set."
         ) from None
     address = re.sub("//[^/]*@", "//", url)  # no message may show a password
     try:
@@ -162,12 +149,9 @@ async def open_postgres(url: str, embedder: Embedder | None) -> AsyncIterator[Se
     with needing("JUDGE_DATABASE_URL", "postgres", "psycopg[binary] psycopg-pool"):
         from judge.adapters.index.postgres.database import open_database  # noqa: PLC0415 - an extra
         from judge.adapters.index.postgres.index import PostgresIndex  # noqa: PLC0415 - an extra
-    database = open_database(url)
-    try:
+    async with aclosing(open_database(url)) as database:
         index = PostgresIndex(database, embedder)
         yield SearchEngine(index, index, index)
-    finally:
-        await database.aclose()
 
 
 def open_vectors(

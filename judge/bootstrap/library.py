@@ -1,7 +1,7 @@
 """Opens the sources file, the shared cache, and the retriever of approved pages."""
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -50,7 +50,6 @@ class Library:
 
     sources: WatchedFile[Knowledge]
     retriever: SnippetRetriever
-    journal: Journal
     clock: Clock
     stores: Stores
 
@@ -76,14 +75,11 @@ async def open_library(
             fetcher, stores.cache, stores.lock, clock, journal, read_pdf=read_pdf
         )
         stack.push_async_callback(retriever.aclose)
-        yield Library(sources, retriever, journal, clock, stores)
+        yield Library(sources, retriever, clock, stores)
 
 
 def open_stores(settings: Settings, clock: Clock, journal: Journal) -> Stores:
-    """The stores of *settings*; those of the process stand in while Redis is down.
-
-    Redis is connected to when first used. Raises ConfigurationError.
-    """
+    """The stores of *settings*, which connect to Redis at first use; raises ConfigurationError."""
     limit = parse_rate_limit(settings.rate_limit)
     cache, lock = MemoryCache(clock), MemoryLock(clock)
     limiter = MemoryRateLimiter(limit, clock) if limit else None
@@ -102,7 +98,5 @@ def open_stores(settings: Settings, clock: Clock, journal: Journal) -> Stores:
 async def ping_redis(settings: Settings) -> None:
     """Raise CacheUnavailable unless all that is used of Redis works; ConfigurationError too."""
     if redis := open_stores(settings, SystemClock(), Journals()).redis:
-        try:
+        async with aclosing(redis):
             await redis.ping()
-        finally:
-            await redis.aclose()

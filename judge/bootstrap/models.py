@@ -1,13 +1,13 @@
 """Opens language models, embedders and what rates citations, by name."""
 
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 
 import httpx
 
 from judge.adapters.embedders.services import (
-    PASSAGES_TIMEOUT_S,
-    RestingEmbedder,
+    COHERE_URL,
     cohere_embedder,
     gemini_embedder,
     openai_embedder,
@@ -19,9 +19,9 @@ from judge.adapters.models.remote import RemoteModel
 from judge.bootstrap.corpus import needing
 from judge.errors import ConfigurationError, MissingKey
 from judge.judging.model_caller import ModelCaller
-from judge.judging.support_by_model import SupportByEntailment, SupportByModel, SupportRater
+from judge.judging.support_by_model import SupportRater, rate_by_entailment, rate_by_model
 from judge.judging.verdicts.reply_schema import exact_reply_schema, reply_schema
-from judge.ports import Clock, Embedder, Journal, LanguageModel
+from judge.ports import Embedder, Journal, LanguageModel
 from judge.settings import EXTRACTIVE, OPENAI, Settings
 
 NO_EMBEDDER = "none"
@@ -56,7 +56,7 @@ def open_model(
         )
     return RemoteModel(
         GeminiService(
-            gemini, journal, model=name, reply_schema=reply_schema, thinking=settings.thinking
+            gemini, journal, name=name, reply_schema=reply_schema, thinking=settings.thinking
         ),
         journal,
     )
@@ -88,17 +88,18 @@ def open_gemini(settings: Settings, stack: AsyncExitStack) -> GeminiClient:
 def open_support(settings: Settings, caller: ModelCaller) -> SupportRater | None:
     """What rates citations, None for words alone; raises ConfigurationError."""
     if settings.support == "model":
-        return SupportByModel(caller)
+        return partial(rate_by_model, caller)
     folder = settings.support.partition("onnx:")[2]
     if not folder:
         return None
     with needing("JUDGE_SUPPORT", "nli", "numpy onnxruntime tokenizers"):
         from judge.adapters.models.entailment import read_entailment  # noqa: PLC0415 - an extra
-    return SupportByEntailment(read_entailment(Path(folder)), caller.clock, caller.journal)
+    model = read_entailment(Path(folder))
+    return partial(rate_by_entailment, model, caller.clock, caller.journal)
 
 
 def open_embedder(
-    settings: Settings, clock: Clock, gemini: GeminiClient | None, stack: AsyncExitStack
+    settings: Settings, gemini: GeminiClient | None, stack: AsyncExitStack
 ) -> Embedder | None:
     """The embedder that JUDGE_EMBEDDER names; with Qdrant it defaults to one whose key is set.
 
@@ -118,7 +119,7 @@ def open_embedder(
         return static_model.StaticEmbedder(Path(model))
     if name == "openai" and model:
         server = _open_openai("JUDGE_EMBEDDER", model, settings, stack)
-        return RestingEmbedder(openai_embedder(server[0], server[1], model, server[2]), clock)
+        return openai_embedder(server[0], server[1], model, server[2])
     if name not in keys:
         raise ConfigurationError(
             f"JUDGE_EMBEDDER is {chosen[:40]!r}. Valid are {', '.join(keys)}, openai:NAME, "
@@ -131,13 +132,7 @@ def open_embedder(
             f"set JUDGE_EMBEDDER={NO_EMBEDDER} to search the text alone."
         )
     if name == "gemini":
-        return RestingEmbedder(gemini_embedder(gemini or open_gemini(settings, stack)), clock)
-    try:
-        client = httpx.AsyncClient(timeout=PASSAGES_TIMEOUT_S)
-    except (OSError, ImportError, httpx.InvalidURL) as error:  # httpx may lack SOCKS
-        raise ConfigurationError(
-            f"The embedder cannot be asked ({type(error).__name__}). Correct SSL_CERT_FILE and the "
-            "proxy variables where they are set."
-        ) from None
+        return gemini_embedder(gemini or open_gemini(settings, stack))
+    client = open_client(COHERE_URL, "JUDGE_EMBEDDER")
     stack.push_async_callback(client.aclose)
-    return RestingEmbedder(cohere_embedder(client, key.get_secret_value()), clock)
+    return cohere_embedder(client, key.get_secret_value())

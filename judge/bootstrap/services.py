@@ -16,7 +16,7 @@ from judge.bootstrap.corpus import Corpus, open_search
 from judge.bootstrap.library import open_library
 from judge.bootstrap.models import open_gemini, open_model, open_support
 from judge.judging.model_caller import ModelCaller
-from judge.judging.pipeline import Pipeline, unlimited_budget
+from judge.judging.pipeline import Pipeline
 from judge.judging.references import ReferenceCollector
 from judge.judging.results import Knowledge
 from judge.library.pages.retriever import ReadAhead, SnippetRetriever
@@ -102,7 +102,7 @@ async def open_services(
                 clock=clock,
                 journal=journal,
                 deadline_s=settings.deadline_s,
-                check_budget=budget.check if budget else unlimited_budget,
+                check_budget=budget.check if budget else None,
                 admission=Admission(settings.max_in_flight),
             ),
             retriever=retriever,

@@ -1,5 +1,6 @@
 """Opens the sources file and compiles it for the pipeline."""
 
+import functools
 from pathlib import Path
 
 from judge.adapters.files.watched_file import LastGood, WatchedFile, read_text_files
@@ -16,10 +17,12 @@ from judge.types.results import Versions
 from judge.types.text_files import TextFile
 
 
+@functools.lru_cache(maxsize=4)
 def compile_knowledge(main: TextFile | str, *included: TextFile) -> Knowledge:
     """The compiled sources file *main* and those it includes, over the package's vocabulary.
 
-    Raises ConfigurationError that names file, line and key.
+    The last ones are kept: golden cases that were recorded together have the same sources. Raises
+    ConfigurationError that names file, line and key.
     """
     catalog = parse_sources(main, *included, vocabulary=package_vocabulary())
     personas = catalog.personas or DEFAULT_PERSONAS

@@ -10,8 +10,10 @@ Words to say ("Tell him: “…”") quote nobody.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import unescape
+from importlib.resources import files
 from itertools import islice, pairwise
 from typing import NamedTuple
 
@@ -37,34 +39,12 @@ _LABEL = re.compile(r"\A\W*(?:\*\*|__)[^*_]{1,40}:(?:\*\*|__)\s*")
 
 _DISCLAIMER = re.compile(r"\bnot (?:\w+ )?(?:legal|medical|financial) advice\b", re.IGNORECASE)
 
-_GREETINGS = frozenset(
-    "hello hi hey dear greetings thanks thank welcome congratulations regards cheers sorry "
-    "apologies".split()
-)
-_ADVICE = frozenset(
-    "ask write talk speak tell say explain describe call phone email send contact try consider "
-    "remember make take keep check read look see find get go start begin offer suggest propose "
-    "agree let use note avoid stop think give be do don't never please show listen wait bring "
-    "collect gather put set pick choose decide stay report complain apply seek invite".split()
-)
-"""Imperatives that advice begins with."""
-
-_PERSONS = frozenset(
-    "i we you i'm we're you're i've we've you've i'd we'd you'd i'll we'll".split()
-)
-_FEELINGS = frozenset(
-    "feel feels feeling feelings felt think thought believe know knew hope wish want understand "
-    "hear guess suppose imagine sense mean worry worried sorry glad happy sad upset angry hurt "
-    "afraid scared anxious tired exhausted frustrated stressed overwhelmed annoyed disappointed "
-    "lonely confused torn unsure sure found find asked mentioned described".split()
-)
-_JUDGEMENTS = frozenset("right wrong fair unfair reasonable unreasonable alone".split())
-_COPULAS = frozenset(
-    "am are is be being been was were feel seem sound sounds not so very quite too really entirely "
-    "completely perfectly totally i'm we're you're it's that's".split()
-)
-"""Words before a judgement: "you are right", but not "the right to cancel"."""
-
+_WORDS: Mapping[str, frozenset[str]] = {
+    name: frozenset(listed.split())
+    for name, listed in tomllib.loads(
+        files("judge.citations").joinpath("claim_words.toml").read_text("utf-8")
+    ).items()
+}
 _PERSON_WITHIN, _FEELING_WITHIN = 6, 10
 """Both must be among this many first words: later ones belong to another clause."""
 
@@ -144,16 +124,18 @@ def makes_claim(sentence: str) -> bool:
         return False
     said = _LABEL.sub("", sentence[:_OPENING])
     opening = list(islice(words(said), _FEELING_WITHIN))
-    if not opening or opening[0] in _GREETINGS | _ADVICE or _is_opinion(opening):
+    if not opening or opening[0] in _WORDS["greetings"] | _WORDS["advice"] or _is_opinion(opening):
         return False
     return len(set(content_stems(sentence))) >= MIN_CONTENT_WORDS
 
 
 def _is_opinion(opening: list[str]) -> bool:
-    if _PERSONS.isdisjoint(opening[:_PERSON_WITHIN]):
+    if _WORDS["persons"].isdisjoint(opening[:_PERSON_WITHIN]):
         return False
-    is_judged = any(a in _COPULAS and b in _JUDGEMENTS for a, b in pairwise(opening))
-    return is_judged or not _FEELINGS.isdisjoint(opening)
+    is_judged = any(
+        a in _WORDS["copulas"] and b in _WORDS["judgements"] for a, b in pairwise(opening)
+    )
+    return is_judged or not _WORDS["feelings"].isdisjoint(opening)
 
 
 MIN_QUOTED = 4
@@ -214,7 +196,7 @@ _EVERYBODY_KNOWS = frozenset({"gov.uk", "www.gov.uk", "nhs.uk", "www.nhs.uk"})
 
 def made_up_quotations(text: str, marks: Sequence[Mark], known: Iterable[str]) -> Iterator[str]:
     """The quotations in those sentences of *text* with one of *marks* that no text *known* has."""
-    quotations = list(_QUOTATION.finditer(text)) if marks else []
+    quotations = list(_QUOTATION.finditer(text))
     if not quotations:
         return
     texts = [_as_words(one) for one in known]

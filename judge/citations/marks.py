@@ -64,12 +64,12 @@ _UNCLEAR: Final = re.compile(
 )
 """A number with a letter (that is no unit) or a mark of doubt at it."""
 
-_YEAR: Final = re.compile(r"\[(?:1[2-9]|20)\d\d(?:[-–/]\d\d(?:\d\d)?)?\]")
-_REPORT: Final = re.compile(
+_LAW_REPORT: Final = re.compile(
+    r"\[(?:1[2-9]|20)\d\d(?:[-–/]\d\d(?:\d\d)?)?\]"
     r"\s(?:\d{1,2}\s)?(?:[A-Z]{1,8}|[A-Z](?:\.\s?[A-Z])+\.?|Ch|Fam|All|Cr|Bus|Env|Imm|Lloyd['’]s|Lloyds)"
     r"\b\.?(?:\s\(?[A-Z][A-Za-z]{0,6}\)?\.?){0,4}\s(?:[IVX]{1,3}-)?\d"
 )
-"""What follows the year of a law report: ` UKSC 28`, ` 1 WLR 896`, ` EWCA Civ 12`."""
+"""The year of a law report and what follows: `[2019] UKSC 28`, `[1998] 1 WLR 896`."""
 
 _NAME: Final = r"(?:references?|refs?|sources?|citations?|footnotes?)"
 _BELOW_100: Final = rf"(?:\d{{1,2}}(?!\d)|(?:{'|'.join(SMALL_NUMBERS)})\b)"
@@ -128,7 +128,7 @@ def read_marks(text: str) -> Marks:
     unclear = []
     for start, end in bracket_spans(seen.text):
         body = _plain(seen.text[start + 1 : end - 1])
-        numbers = None if _is_law_report(seen.text, start, end) else _numbers(body)
+        numbers = None if _LAW_REPORT.match(seen.text, start) else _numbers(body)
         if numbers is not None:  # one that holds others comes after them
             at, to = seen.starts[start], seen.ends[end - 1]
             by_start = {key: mark for key, mark in by_start.items() if key < at}
@@ -162,10 +162,6 @@ def _plain_character(character: str) -> str:
     if value is None:
         return unicodedata.normalize("NFKC", character)
     return str(int(value)) if value == int(value) else character
-
-
-def _is_law_report(text: str, start: int, end: int) -> bool:
-    return bool(_YEAR.fullmatch(text, start, end) and _REPORT.match(text, end))
 
 
 def _numbers(body: str) -> tuple[int, ...] | None:

@@ -212,10 +212,7 @@ def _fixture(folder: Path, name: str) -> bytes:
     inside = Path(name.removeprefix(f"{PAGES}/"))
     if inside.is_absolute() or ".." in inside.parts:
         raise ConfigurationError(f"The fixture {name!r} is not in {folder}. Put it there.")
-    try:
-        return read_whole(folder / inside, MAX_BYTES)
-    except OSError as error:
-        raise ConfigurationError(f"A fixture cannot be read: {error}") from error
+    return read_whole(folder / inside, MAX_BYTES)
 
 
 def serialize_case(document: Mapping[str, Any]) -> str:

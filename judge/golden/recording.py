@@ -7,14 +7,16 @@ leaves replies, pages and the expectations that people wrote as they are.
 
 import json
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from judge.adapters.memory import MemoryCache, MemoryLock
-from judge.errors import ContentBlocked, InvalidReply, JudgeError
+from judge.errors import ConfigurationError, ContentBlocked, InvalidReply
 from judge.golden.cases import (
     PAGES,
     Expected,
@@ -45,20 +47,10 @@ Scrub = Callable[[str], str]
 
 MIN_SECRET_LENGTH = 8  # characters; masking shorter settings would mask ordinary words too
 
-_KEYS = re.compile(
-    r"AIza[0-9A-Za-z_-]{30,}|\bAQ\.[0-9A-Za-z_-]{20,}"  # Google
-    r"|\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]+[-_])*[A-Za-z0-9]{16,}"
-    r"|\bgh[pousr]_[A-Za-z0-9]{20,}|\bxox[abprs]-[A-Za-z0-9-]{10,}|\bAKIA[0-9A-Z]{16}\b"
-    r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}"  # JSON web tokens
-    r"|(?<=Bearer )[A-Za-z0-9._~+/-]{12,}"
-    r"|(?<=://)[^\s/:@]{1,64}:[^\s/:@]{3,128}(?=@)"  # user and password of an address
-)
+_PRIVATE = tomllib.loads(files("judge.golden").joinpath("private.toml").read_text("utf-8"))
+_KEYS = "|".join(_PRIVATE["keys"])
 
 _WRITTEN_BY_PEOPLE = {"summary_matches", "second_prompt_names", "evaluators", "graded", "floor"}
-
-
-class CannotRecord(JudgeError):
-    """What was recorded or stored cannot become a case; the message says why."""
 
 
 class Update(NamedTuple):
@@ -70,12 +62,14 @@ class Update(NamedTuple):
 
 
 def new_case_path(folder: Path, name: str) -> Path:
-    """The file of a new case; raises CannotRecord if *name* cannot be one or is taken."""
+    """The file of a new case; raises ConfigurationError if *name* cannot be one or is taken."""
     if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,79}", name):
-        raise CannotRecord(f"{name!r} cannot name a case; use at most 80 of a-z, 0-9, - and _.")
+        raise ConfigurationError(
+            f"{name!r} cannot name a case; use at most 80 of a-z, 0-9, - and _."
+        )
     path = folder / f"{name}.json"
     if path.exists():
-        raise CannotRecord(f"There is a case {path} already. Choose another name.")
+        raise ConfigurationError(f"There is a case {path} already. Choose another name.")
     return path
 
 
@@ -91,18 +85,18 @@ async def record(
     """Write *request*, as the real *pipeline* judges it, as a case; with whether keys were masked.
 
     It includes *sources*, those of the pipeline, if it is to be replayed over them for good. Raises
-    CannotRecord when it does not replay as recorded, and what the pipeline raises when there is no
-    reply to record.
+    ConfigurationError when it does not replay as recorded, and what the pipeline raises when there
+    is no reply to record.
     """
     recorded, fixtures = await _record(path.stem, request, pipeline, sources)
     pages = recorded["pages"]
     if pages and not any(pages.values()) and not allows_no_pages:
-        raise CannotRecord(
+        raise ConfigurationError(
             f"Every page was down ({len(pages)}), so the case would judge without any. Try again "
             "later, or with --allow-no-pages if that is what it is for. No case was made."
         )
     if any(scrub(url) != url for url in pages):
-        raise CannotRecord("The address of a page holds a key. Take it out of the sources.")
+        raise ConfigurationError("The address of a page holds a key. Take it out of the sources.")
     document, clean = _scrubbed(recorded, scrub), _scrubbed(fixtures, scrub)
     had_keys = (document, clean) != (recorded, fixtures)
     with TemporaryDirectory(prefix="judge-golden-") as folder:
@@ -113,7 +107,7 @@ async def record(
     found = list(body_differences(expected["exact_body"], masked(outcome.body), is_exact=True))
     if found:
         lines = ["The case would not replay as it was recorded:", *difference_lines(*found[:5])]
-        raise CannotRecord("\n".join(lines))
+        raise ConfigurationError("\n".join(lines))
     expected["prompt_digest"] = outcome.prompt_digest
     document["prompts"] = list(outcome.prompts)
     _write(path, document, clean)
@@ -195,7 +189,7 @@ def _write(path: Path, document: Mapping[str, Any], fixtures: Mapping[str, str])
 async def update_cases(folder: Path, names: Sequence[str], config: RunConfig) -> list[Update]:
     """Rewrite the cases *names* of *folder*, all or none.
 
-    Raises CannotRecord when a case needs a reply or page that it does not have, and what
+    Raises ConfigurationError when a case needs a reply or page that it does not have, and what
     `load_cases` raises.
     """
     cases = load_cases(folder, names)
@@ -211,7 +205,7 @@ async def _updated(stored: StoredCase, config: RunConfig) -> tuple[dict[str, Any
     # A case that was written by hand may leave out pages on purpose; a recorded one may not.
     missing = [name for name in outcome.missing if stored.case.recorded or name.startswith("reply")]
     if missing:
-        raise CannotRecord(
+        raise ConfigurationError(
             f"{stored.name} needs {', '.join(missing)}, which it does not have. Nothing is "
             "invented: record the case anew with `judge golden new`, or write it by hand. "
             "No case was changed."
@@ -245,7 +239,7 @@ def _projected(old: Any, found: Any) -> Any:
 def scrubber(secrets: Iterable[str]) -> Callable[[str], str]:
     """A function that masks *secrets*, and what looks like a key, by as many x: offsets stay."""
     known = sorted({s for s in secrets if len(s) >= MIN_SECRET_LENGTH}, key=len, reverse=True)
-    pattern = re.compile("|".join([*map(re.escape, known), _KEYS.pattern]))
+    pattern = re.compile("|".join([*map(re.escape, known), _KEYS]))
     return lambda text: pattern.sub(lambda match: "x" * len(match.group()), text)
 
 
@@ -256,23 +250,6 @@ class PersonalDetail(NamedTuple):
     field: str
     words: str
 
-
-_PATTERNS: Mapping[str, re.Pattern[str]] = {
-    "e-mail address": re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"),
-    "phone number": re.compile(r"(?<![\w+])(?:\+44|0044|0)(?:[ ()-]{0,2}\d){9,10}(?!\d)"),
-    "postcode": re.compile(r"\b[A-Z]{1,2}\d[A-Z\d]? ?\d[ABD-HJLNP-UW-Z]{2}\b", re.IGNORECASE),
-    "card or account number": re.compile(
-        r"(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)|\b\d\d-\d\d-\d\d\b|(?<!\d)\d{8}(?!\d)"
-    ),
-    "national insurance number": re.compile(
-        r"\b[A-CEGHJ-PR-TW-Z]{2} ?\d\d ?\d\d ?\d\d ?[A-D]\b", re.IGNORECASE
-    ),
-    "date of birth": re.compile(r"\b\d{1,2}[/.-]\d{1,2}[/.-](?:19|20)\d\d\b"),
-    "street": re.compile(
-        r"\b\d{1,4}[a-z]? (?:[A-Z][a-z]+ ){1,3}"
-        r"(?:Street|St|Road|Rd|Lane|Avenue|Ave|Close|Drive|Court|Way|Crescent|Terrace|Place)\b"
-    ),
-}
 
 _PERSONA = re.compile(r'"name": ?"([^"]+)"')  # of a reply; nobody is called so
 
@@ -286,7 +263,11 @@ def find_personal_details(document: Mapping[str, Any]) -> list[PersonalDetail]:
     personas = {name for text in texts.values() for name in _PERSONA.findall(text)}
     unique: dict[tuple[str, str], PersonalDetail] = {}
     for field, text in texts.items():
-        found = [(kind, m.group()) for kind, each in _PATTERNS.items() for m in each.finditer(text)]
+        found = [
+            (kind, m[0])
+            for kind, one in _PRIVATE["details"].items()
+            for m in re.finditer(one, text)
+        ]
         found += [("name", name) for name in find_names(text) if name not in personas]
         for kind, words in found:
             unique.setdefault((kind, words.casefold()), PersonalDetail(kind, field, words))

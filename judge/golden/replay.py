@@ -1,7 +1,6 @@
 """Judges a golden case with the pipeline of the server; a replay uses no network."""
 
 import asyncio
-import functools
 import hashlib
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -34,7 +33,7 @@ from judge.judging.results import Knowledge
 from judge.library.extract.document_reader import DocumentMetadata
 from judge.library.pages.retriever import SnippetRetriever
 from judge.library.search.service import CitablePassageFinder
-from judge.ports import Clock, LanguageModel, PageFetcher, PassageFinder
+from judge.ports import Clock, LanguageModel, PageFetcher
 from judge.problems import as_body, problem_of
 from judge.settings import Settings
 from judge.types.references import Media, Page
@@ -200,11 +199,11 @@ class RunConfig:
 
     def knowledge_for(self, stored: StoredCase) -> Knowledge:
         """The sources that *stored* was recorded with, if it has any and the run is exact."""
-        return _compiled(*stored.sources) if stored.sources and self.is_exact else self.knowledge
-
-
-# Cases that were recorded together have the same sources.
-_compiled = functools.lru_cache(maxsize=4)(compile_knowledge)
+        return (
+            compile_knowledge(*stored.sources)
+            if stored.sources and self.is_exact
+            else self.knowledge
+        )
 
 
 async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
@@ -233,7 +232,9 @@ async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
 
 
 @asynccontextmanager
-async def _open_documents(stored: StoredCase, clock: Clock) -> AsyncIterator[PassageFinder | None]:
+async def _open_documents(
+    stored: StoredCase, clock: Clock
+) -> AsyncIterator[CitablePassageFinder | None]:
     """Index the documents of *stored* for the duration of the block; None without any.
 
     They are dated by *clock*, so that every replay gives the same bytes. Raises

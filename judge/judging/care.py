@@ -38,11 +38,6 @@ class SafetyFindings:
     reasons: tuple[SafetyReason, ...] = ()
     harmless: tuple[str, ...] = ()
 
-    @property
-    def needs_care(self) -> bool:
-        """Whether the prompt must ask for care."""
-        return bool(self.reasons)
-
 
 @dataclass(frozen=True, slots=True)
 class SafetyRules:

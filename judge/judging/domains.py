@@ -33,36 +33,6 @@ than none."""
 Words = tuple[str, ...]
 
 
-class DomainWeight(NamedTuple):
-    """What a term or pattern weighs for a domain, given by its index, and where it is written."""
-
-    domain: int
-    weight: float
-    text: str
-    file: str
-
-
-Term = tuple[str, tuple[DomainWeight, ...]]
-"""A configured word or phrase as written, and its weights."""
-
-
-@dataclass(frozen=True, slots=True)
-class Detector:
-    """The compiled terms and patterns of all domains; made once per sources file."""
-
-    domains: tuple[str, ...]
-    new: frozenset[int]
-    """The domains that the package has no words for."""
-    terms: Phrases[Term]
-    own_terms: Phrases[Term]
-    """Those of the sources file, if there are new domains. They count for these: a phrase of the
-    package hides the terms inside it, as "my neighbour" hides "neighbour", and that was measured
-    for the package's subjects."""
-    patterns: PatternSet
-    pattern_weights: tuple[DomainWeight, ...]
-    """In the order of the patterns."""
-
-
 @dataclass(frozen=True, slots=True)
 class DomainMatch:
     """A term or pattern found in the text, and what it adds to the score of one domain."""
@@ -82,6 +52,32 @@ class DomainMatch:
     is_asked: bool
     """Whether the question contains it."""
 
+    def found(self, text: str, factor: float) -> "DomainMatch":
+        """This one as it is compiled, found as *text* in a part of the dispute."""
+        score = self.weight * factor
+        return replace(self, text=text, factor=factor, score=score, is_asked=factor > 1)
+
+
+Term = tuple[DomainMatch, ...]
+"""What a configured word or phrase adds to each of its domains."""
+
+
+@dataclass(frozen=True, slots=True)
+class Detector:
+    """The compiled terms and patterns of all domains; made once per sources file."""
+
+    domains: tuple[str, ...]
+    new: frozenset[str]
+    """The domains that the package has no words for."""
+    terms: Phrases[Term]
+    own_terms: Phrases[Term]
+    """Those of the sources file, if there are new domains. They count for these: a phrase of the
+    package hides the terms inside it, as "my neighbour" hides "neighbour", and that was measured
+    for the package's subjects."""
+    patterns: PatternSet
+    by_pattern: tuple[DomainMatch, ...]
+    """What each pattern adds."""
+
 
 @dataclass(frozen=True, slots=True)
 class ScoreThreshold:
@@ -94,35 +90,22 @@ class ScoreThreshold:
     for_length: float
     for_runner_up: float | None = None
 
-    @property
-    def needed(self) -> float:
-        """The score that is needed."""
-        return max(self.for_length, self.for_runner_up or 0.0)
 
-
-@dataclass(frozen=True, slots=True)
-class DomainEvidence:
-    """All matches in a dispute, domain by domain, with the scores and the threshold."""
+class DomainEvidence(NamedTuple):
+    """All matches in a dispute, domain by domain, and what follows from them."""
 
     matches: Sequence[DomainMatch]
-    scores: tuple[DomainScore, ...]
     threshold: ScoreThreshold
-
-    @property
-    def detection(self) -> Detection:
-        """The best domain if its score reaches the threshold, else `default`; with the ranking."""
-        is_decided = bool(self.scores) and self.scores[0].score >= self.threshold.needed
-        domain = self.scores[0].domain if is_decided else DEFAULT_DOMAIN
-        return Detection(domain, self.scores, self.threshold.needed)
+    detection: Detection
 
 
 def compile_detector(catalog: SourceCatalog) -> Detector:
     """The detector for the domains of *catalog*."""
     domains = catalog.domains
-    new = frozenset(n for n, domain in enumerate(domains) if domain.vocabulary == NO_WORDS)
-    weights = [
-        DomainWeight(index, pattern.weight, pattern.regex, words.file)
-        for index, domain in enumerate(domains)
+    new = frozenset(domain.name for domain in domains if domain.vocabulary == NO_WORDS)
+    by_pattern = [
+        _compiled(domain.name, "pattern", pattern.regex, words.file, pattern.weight)
+        for domain in domains
         for words in (domain.vocabulary, domain)
         for pattern in words.patterns
     ]
@@ -131,14 +114,24 @@ def compile_detector(catalog: SourceCatalog) -> Detector:
         new=new,
         terms=Phrases(_terms(domains), normalise_word),
         own_terms=Phrases(_terms(domains, is_own=True) if new else (), normalise_word),
-        patterns=PatternSet(straight_apostrophes(weight.text) for weight in weights),
-        pattern_weights=tuple(weights),
+        patterns=PatternSet(straight_apostrophes(one.configured) for one in by_pattern),
+        by_pattern=tuple(by_pattern),
     )
 
 
-def choose_domain(detector: Detector, dispute: Dispute, named: str | None) -> Detection:
-    """The domain of *dispute*, or the one that the request *named*; raises UnknownDomain."""
-    detection = detect_domain(detector, dispute)
+def _compiled(
+    domain: str, kind: Literal["term", "pattern"], text: str, file: str, weight: float
+) -> DomainMatch:
+    return DomainMatch(domain, kind, text, text, file, weight, 1.0, weight, is_asked=False)
+
+
+def detect_domain(detector: Detector, dispute: Dispute, named: str | None = None) -> Detection:
+    """The domain of *dispute*, or the one that the request *named*, with the ranking.
+
+    `default` if none is detected. The ranking holds the domains with a score above zero, best
+    first, ties in the file's order. Raises UnknownDomain.
+    """
+    detection = weigh_evidence(detector, dispute).detection
     if named is None:
         return detection
     valid = [*detector.domains, DEFAULT_DOMAIN]
@@ -147,32 +140,26 @@ def choose_domain(detector: Detector, dispute: Dispute, named: str | None) -> De
     return replace(detection, domain=named)
 
 
-def detect_domain(detector: Detector, dispute: Dispute) -> Detection:
-    """The domain that *dispute* is about, or `default`, with the ranking that led to it.
-
-    The ranking holds the domains with a score above zero, best first, ties in the file's order.
-    """
-    return weigh_evidence(detector, dispute).detection
-
-
 def weigh_evidence(detector: Detector, dispute: Dispute) -> DomainEvidence:
     """The matches and scores of each domain in *dispute*, and the score that is needed."""
-    found: dict[tuple[int, str], DomainMatch] = {}
+    found: dict[tuple[str, str], DomainMatch] = {}
     for text in ((dispute.query, QUERY_FACTOR), (dispute.context.beginning, 1.0)):
-        for key, match in _matches(detector, *text):
-            found.setdefault(key, match)
-    matches = [match for _, match in sorted(found.items(), key=lambda item: item[0][0])]
+        for match in _matches(detector, *text):
+            found.setdefault((match.domain, match.configured), match)
+    matches = sorted(found.values(), key=lambda match: detector.domains.index(match.domain))
     by_domain = itertools.groupby(matches, key=attrgetter("domain"))
     positive = [one for one in itertools.starmap(_score, by_domain) if one.score > 0]
     scores = tuple(sorted(positive, key=lambda one: -one.score))
     words = len(dispute.context.words) + len(dispute.query.words)
     (fewer, low), (more, high) = SHORT, LONG
     share = (min(max(words, fewer), more) - fewer) / (more - fewer)
-    needed = round(low + (high - low) * share, 2)
-    ahead = None
-    if len(scores) > 1:
-        ahead = round(scores[1].score + MIN_LEAD, 2)  # Rounded like the scores it is compared with.
-    return DomainEvidence(matches, scores, ScoreThreshold(words, needed, ahead))
+    for_length = round(low + (high - low) * share, 2)
+    # Rounded like the scores it is compared with.
+    ahead = round(scores[1].score + MIN_LEAD, 2) if len(scores) > 1 else None
+    needed = max(for_length, ahead or 0.0)
+    domain = scores[0].domain if scores and scores[0].score >= needed else DEFAULT_DOMAIN
+    detection = Detection(domain, scores, needed)
+    return DomainEvidence(matches, ScoreThreshold(words, for_length, ahead), detection)
 
 
 def normalise_word(word: str) -> str:
@@ -196,44 +183,29 @@ def _terms(domains: Sequence[DomainSpec], *, is_own: bool = False) -> Iterator[t
 
     Of terms with the same words the heaviest counts, and a domain's own before the package's.
     """
-    weights: dict[Words, dict[int, DomainWeight]] = {}
-    for index, domain in enumerate(domains):
+    by_words: dict[Words, dict[str, DomainMatch]] = {}
+    for domain in domains:
         for source in (domain,) if is_own else (domain.vocabulary, domain):
             for text, weight in sorted(source.terms, key=itemgetter(1)):
-                found = DomainWeight(index, weight, text, source.file)
-                weights.setdefault(term_words(text), {})[index] = found
-    for words, by_domain in weights.items():
-        first, *others = by_domain.values()
-        yield words, (first.text, (first, *others))
+                term = _compiled(domain.name, "term", text, source.file, weight)
+                by_words.setdefault(term_words(text), {})[domain.name] = term
+    for words, by_domain in by_words.items():
+        yield words, tuple(by_domain.values())
 
 
-def _matches(
-    detector: Detector, text: NormalisedText, factor: float
-) -> Iterator[tuple[tuple[int, str], DomainMatch]]:
-    """The matches in *text*, each after its domain and the term or pattern.
-
-    At each word the longest term counts, and consumes its words.
-    """
-
-    def match(kind: Literal["term", "pattern"], found: str, weight: DomainWeight) -> DomainMatch:
-        _, points, configured, file = weight
-        is_asked, score = factor == QUERY_FACTOR, points * factor
-        domain = detector.domains[weight.domain]
-        return DomainMatch(domain, kind, found, configured, file, points, factor, score, is_asked)
-
+def _matches(detector: Detector, text: NormalisedText, factor: float) -> Iterator[DomainMatch]:
+    """The matches in *text*. At each word the longest term counts, and consumes its words."""
     for terms in (detector.terms, detector.own_terms):
         end = 0
         for start, phrases in terms.find(text.words):
             if start >= end:
-                length, (shown, weights) = phrases[-1]
+                length, term = phrases[-1]
                 end = start + length
-                for weight in weights:
-                    if (weight.domain in detector.new) == (terms is detector.own_terms):
-                        yield (weight.domain, shown), match("term", shown, weight)
+                for one in term:
+                    if (one.domain in detector.new) == (terms is detector.own_terms):
+                        yield one.found(term[0].configured, factor)
     for number, found in detector.patterns.matches(text.folded):
-        weight = detector.pattern_weights[number]
-        shown = " ".join(found[0].split())
-        yield (weight.domain, found.re.pattern), match("pattern", shown, weight)
+        yield detector.by_pattern[number].found(" ".join(found[0].split()), factor)
 
 
 def _score(domain: str, matches: Iterable[DomainMatch]) -> DomainScore:

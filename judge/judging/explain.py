@@ -4,6 +4,7 @@ Every term that counts is listed, also one with a weight of zero or below.
 """
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from judge.judging.care import SafetyReason, care_lines, find_safety, merged_help
@@ -18,14 +19,6 @@ from judge.types.results import HelpLine
 
 
 @dataclass(frozen=True, slots=True)
-class DomainTotal:
-    """The sum of the scores for one domain; may be zero or negative."""
-
-    domain: str
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
 class DisputeExplanation:
     """What is decided about a dispute, and why; most fields are keys of the JSON output."""
 
@@ -33,7 +26,8 @@ class DisputeExplanation:
     threshold: ScoreThreshold
     missed: float
     """How far the best domain is below the threshold; 0 when it reaches it or none scored."""
-    totals: tuple[DomainTotal, ...]
+    totals: Sequence[Mapping[str, str | float]]
+    """The `domain` and the `score` of each with a match, which may be zero or negative."""
     terms: tuple[DomainMatch, ...]
     """By domain, the best first, then by score."""
     safety: tuple[SafetyReason, ...]
@@ -51,7 +45,7 @@ def explain_dispute(
 ) -> DisputeExplanation:
     """All that is decided about *dispute* before the model is asked; fetches nothing."""
     evidence = weigh_evidence(knowledge.detector, dispute)
-    detection = evidence.detection
+    detection, scores = evidence.detection, evidence.detection.scores
     sums: dict[str, float] = defaultdict(float)
     for match in evidence.matches:
         sums[match.domain] += match.score
@@ -60,12 +54,12 @@ def explain_dispute(
     domain_help = knowledge.catalog.domain_help(detection.domain)
     country = knowledge.catalog.country
     nations = find_regions(country, dispute)
-    missed = evidence.threshold.needed - evidence.scores[0].score if evidence.scores else 0.0
+    missed = detection.needed - scores[0].score if scores else 0.0
     return DisputeExplanation(
         detection=detection,
         threshold=evidence.threshold,
         missed=round(missed, 2) if detection.domain == DEFAULT_DOMAIN else 0.0,
-        totals=tuple(DomainTotal(name, round(sums[name], 2)) for name in ranking),
+        totals=[{"domain": name, "score": round(sums[name], 2)} for name in ranking],
         terms=tuple(sorted(evidence.matches, key=lambda m: (ranking.index(m.domain), -m.score))),
         safety=safety.reasons,
         harmless=safety.harmless,

@@ -18,7 +18,7 @@ from judge.errors import (
     ModelUnavailable,
 )
 from judge.judging.care import care_lines, find_safety, merged_help
-from judge.judging.domains import choose_domain
+from judge.judging.domains import detect_domain
 from judge.judging.model_caller import Deadline, ModelCaller, costs_of
 from judge.judging.other_side import hear_other_side
 from judge.judging.references import ReferenceCollector
@@ -45,10 +45,6 @@ GRACE_S = 0.25
 """Seconds past the deadline in which a step can still end with a result instead of an error."""
 
 
-async def unlimited_budget() -> None:
-    """For a model that may be asked any number of times."""
-
-
 @dataclass(frozen=True, slots=True)
 class Pipeline:
     """The steps of a judgement, in order, on the given collaborators."""
@@ -62,7 +58,7 @@ class Pipeline:
     deadline_s: float
     support: SupportRater | None = None
     """Rates each citation with a model (JUDGE_SUPPORT); None compares words only."""
-    check_budget: Callable[[], Awaitable[None]] = unlimited_budget
+    check_budget: Callable[[], Awaitable[None]] | None = None
     """Raises BudgetSpent when the model may not be asked any more; called before any fetch."""
     admission: Callable[[], AbstractAsyncContextManager[object]] = nullcontext
     """Entered for the length of a judgement; raises Overloaded when too many are running."""
@@ -93,7 +89,7 @@ class Pipeline:
                 is_judged = result.personas[0].verdict is not None
                 if self.support is not None and result.citations and is_judged:
                     emit(SupportAsked(len(result.citations)))
-                    result = await self.support.rate_citations(result, request, deadline)
+                    result = await self.support(result, request, deadline)
                 if request.hear_other_side:
                     result = await hear_other_side(result, prepared, self.model)
                 return replace(result, timings_ms=prepared.timings(self.clock.monotonic()))
@@ -121,9 +117,10 @@ class Pipeline:
         knowledge = self.knowledge()
         catalog = knowledge.catalog
         dispute = read_dispute(request.context, request.query)
-        detection = choose_domain(knowledge.detector, dispute, request.domain)
+        detection = detect_domain(knowledge.detector, dispute, request.domain)
         passages = await self.references.find_passages(request, catalog.retrieval)
-        await self.check_budget()
+        if self.check_budget:
+            await self.check_budget()
         emit(DomainDetected(detection.domain, detection.scores))
         safety = find_safety(knowledge.safety, dispute)
         knows_words = catalog.country.language.startswith("en")
@@ -149,6 +146,8 @@ class Pipeline:
 
         def see_care(names: Sequence[str]) -> None:
             nonlocal prepared
+            if care.issuperset(names):
+                return
             care.update(names)
             told, prepared = prepared.help(), replace(prepared, care=frozenset(care))
             if prepared.help() != told:

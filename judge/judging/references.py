@@ -16,8 +16,8 @@ from judge.library.rank.candidates import (
     offer_pages,
 )
 from judge.library.rank.page_embeddings import PageEmbeddings
+from judge.library.search.service import CitablePassageFinder
 from judge.library.sources.catalog import SourceCatalog
-from judge.ports import PassageFinder
 from judge.text.untrusted import safe_text
 from judge.types.references import CitablePassages, Reference, RetrievalSettings, Snippet
 from judge.types.requests import JudgeRequest
@@ -50,7 +50,7 @@ class ReferenceCollector:
     """Finds what may be cited; `passages` is None without a document index."""
 
     retriever: SnippetRetriever
-    passages: PassageFinder | None = None
+    passages: CitablePassageFinder | None = None
     arrange: Arrange = tuple
     """Changes nothing, except in variants of golden cases, which reorder or poison snippets."""
     embeddings: PageEmbeddings | None = None

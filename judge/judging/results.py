@@ -59,7 +59,7 @@ class PreparedRequest:
     @property
     def needs_care(self) -> bool:
         """Whether the words of the dispute or the model suggest danger."""
-        return self.safety.needs_care or bool(self.care)
+        return bool(self.safety.reasons or self.care)
 
     def help(self, *, is_judged: bool = True) -> tuple[HelpLine, ...]:
         """The help lines of the safety rules found by words or the model, then of the domain.

@@ -129,6 +129,11 @@ def strip_invisible(text: str) -> str:
     return text.translate(hidden) if hidden else text
 
 
+def strip_text(value: object) -> object:
+    """*value*, if it is a text, without invisible characters and surrounding white space."""
+    return strip_invisible(value).strip() if isinstance(value, str) else value
+
+
 def strip_accents(text: str) -> str:
     """*text* without accents, for comparing: é becomes e, ﬁ becomes fi."""
     if text.isascii():

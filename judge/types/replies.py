@@ -96,10 +96,6 @@ class ModelReply:
     """The model's name and version as the service reports them."""
 
 
-MENDED_RULES = frozenset({"length", "quote"})
-"""Their defects are mended, or only told, and no reason to ask the model again."""
-
-
 @dataclass(frozen=True, slots=True)
 class Defect:
     """One broken rule in a reply: its stable name, its place, what was found, what was expected.
@@ -116,7 +112,7 @@ class Defect:
     @property
     def is_asked_again(self) -> bool:
         """Whether the model is asked again because of it; then no reply that has it is grounded."""
-        return self.rule not in MENDED_RULES
+        return self.rule not in {"length", "quote"}  # which are mended, or only told
 
     @property
     def severity(self) -> Literal["hard", "soft", "mended"]:

@@ -1,7 +1,7 @@
 """Data types of search: queries, scopes, passages, documents and hits, for every engine alike."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Literal
 from unicodedata import normalize
@@ -178,14 +178,14 @@ class FoundFile:
     size_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FileScan:
     """The files found at the given paths, and the paths that could not be read, with the reason."""
 
-    files: tuple[FoundFile, ...]
-    problems: tuple[tuple[str, str], ...]
-    links: int
-    roots: tuple[str, ...] = ()
+    files: list[FoundFile] = field(default_factory=list)
+    problems: list[tuple[str, str]] = field(default_factory=list)
+    links: int = 0
+    roots: list[str] = field(default_factory=list)
     """The absolute paths of the files and folders that were scanned."""
 
 

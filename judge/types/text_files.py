@@ -1,7 +1,6 @@
 """Data types of configuration files."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,8 +11,5 @@ class TextFile:
     text: str
 
 
-class Include(NamedTuple):
-    """An entry of `include`: a glob, relative to the file's folder, and its line."""
-
-    pattern: str
-    line: int
+Include = tuple[str, int]
+"""An entry of `include`: a glob, relative to the file's folder, and its line."""

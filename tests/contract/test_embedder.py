@@ -3,7 +3,7 @@
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import sqrt
 
 import httpx
@@ -55,7 +55,7 @@ async def openai(_) -> AsyncIterator[EmbedderUnderTest]:
     async with serving(embeddings) as (url, sent, break_service):
         client = open_client(f"{url}/v1")
         yield EmbedderUnderTest(
-            openai_embedder(client, f"{url}/v1", "tiny", "", sleep=no_sleep),
+            replace(openai_embedder(client, f"{url}/v1", "tiny", ""), sleep=no_sleep),
             break_service,
             sent,
         )
@@ -70,7 +70,9 @@ async def gemini(_) -> AsyncIterator[EmbedderUnderTest]:
 
     async with serving(embeddings) as (url, sent, break_service):
         client = GeminiClient("key", url)
-        yield EmbedderUnderTest(gemini_embedder(client, sleep=no_sleep), break_service, sent)
+        yield EmbedderUnderTest(
+            replace(gemini_embedder(client), sleep=no_sleep), break_service, sent
+        )
         await client.aclose()
 
 
@@ -86,7 +88,7 @@ async def cohere(_) -> AsyncIterator[EmbedderUnderTest]:
         return httpx.Response(500 if broken else 200, json={"embeddings": {"float": vectors}})
 
     async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as client:
-        embedder = cohere_embedder(client, "key", sleep=no_sleep)
+        embedder = replace(cohere_embedder(client, "key"), sleep=no_sleep)
         yield EmbedderUnderTest(embedder, lambda: broken.append(True), sent)
 
 
@@ -170,7 +172,9 @@ async def test_unusable_proxy_raises_embedder_unavailable(monkeypatch):
     url = "http://models.example/v1"
     async with open_client(url) as client:
         with pytest.raises(EmbedderUnavailable):
-            await openai_embedder(client, url, "tiny", "", sleep=no_sleep).embed_query("boiler")
+            await replace(openai_embedder(client, url, "tiny", ""), sleep=no_sleep).embed_query(
+                "boiler"
+            )
 
 
 @pytest.mark.parametrize("text", ["boiler", "\udcff"])
@@ -180,9 +184,9 @@ async def test_key_that_no_header_can_hold_raises_embedder_unavailable(service, 
     async with httpx.AsyncClient() as plain, open_client(url) as client:
         google = GeminiClient("sk‑1", "http://127.0.0.1:9")
         embedder = {
-            "openai": lambda: openai_embedder(client, url, "tiny", "sk‑1", sleep=no_sleep),
-            "gemini": lambda: gemini_embedder(google, sleep=no_sleep),
-            "cohere": lambda: cohere_embedder(plain, "sk‑1", sleep=no_sleep),
+            "openai": lambda: replace(openai_embedder(client, url, "tiny", "sk‑1"), sleep=no_sleep),
+            "gemini": lambda: replace(gemini_embedder(google), sleep=no_sleep),
+            "cohere": lambda: replace(cohere_embedder(plain, "sk‑1"), sleep=no_sleep),
         }[service]()
         with pytest.raises(EmbedderUnavailable):
             await embedder.embed_query(text)

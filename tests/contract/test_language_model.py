@@ -113,7 +113,7 @@ async def _gemini() -> AsyncIterator[ModelUnderTest]:
         service = GeminiService(
             client,
             journal,
-            model="gemini-3.8-flash",
+            name="gemini-3.8-flash",
             reply_schema=reply_schema,
             thinking="low",
         )

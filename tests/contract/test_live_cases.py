@@ -161,7 +161,7 @@ async def test_gemini_s_errors_are_told_apart(case):
     async with served(answer, "/v1beta/models/{model}") as url:
         client = GeminiClient("AQ.secret", url)
         service = GeminiService(
-            client, journal, model="gemini-3.8-flash", reply_schema=reply_schema, thinking="low"
+            client, journal, name="gemini-3.8-flash", reply_schema=reply_schema, thinking="low"
         )
         model = RemoteModel(service, journal, jitter=lambda: -1.0)
         call = model.complete(PROMPT, timeout_s=20, doubles_limit=False)

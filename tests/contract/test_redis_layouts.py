@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from judge.adapters.memory import SystemClock
-from judge.adapters.redis.shared import BACKOFF_S, connect
+from judge.adapters.redis.shared import connect
 from judge.bootstrap.library import Stores, open_stores, ping_redis
 from judge.errors import CacheUnavailable, ConfigurationError
 from judge.settings import Settings
@@ -23,6 +23,8 @@ ROOT = Path(__file__).parent.parent.parent
 PAGES = [f"snippet:tenancy:https://example.org/{number}" for number in range(30)]
 LIMIT = 200
 FAILOVER_TIMEOUT_S = 60.0
+BACKOFF_S = 0.2
+"""Shorter than usual, for a test that waits for it."""
 
 
 @dataclass
@@ -152,17 +154,17 @@ class TestSentinels:
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("redis+sentinel://:secret@a:1,b:2", "names no service"),
-        ("redis+sentinel://:secret@a:1/main/secret", "a database that is no number"),
-        ("redis+cluster://:secret@a:1/3", "not 0 in a cluster"),
-        ("redis+cluster://:secret@a:1,:2", "a host without a name"),
-        ("redis+cluster://:secret@a:1,b:secret", "a port that is no number"),
+        ("redis+sentinel://:secret@a:1,b:2", "must be written as redis:"),
+        ("redis+sentinel://:secret@a:1/main/secret", "must be written as redis:"),
+        ("redis+cluster://:secret@a:1/3", "must be written as redis:"),
+        ("redis+cluster://:secret@a:1,:2", "must be written as redis:"),
+        ("redis+cluster://:secret@a:1,b:secret", "must be written as redis:"),
         ("redis+cluster://:secret@a:1?socket_timeout=secret", "Invalid value"),
         ("redis+cluster://:secret@a:1?sockets=secret", "sockets"),
-        ("redis+cluster://:secret@", "several servers are written as"),
-        ("redis+other://:secret@a:1", "several servers are written as"),
-        ("redis://:sec/secret@a:1", "a port or a database that is no number"),
-        ("redis://:secret@a:1/main", "a database that is no number"),
+        ("redis+cluster://:secret@", "must be written as redis:"),
+        ("redis+other://:secret@a:1", "must be written as redis:"),
+        ("redis://:sec/secret@a:1", "must be written as redis:"),
+        ("redis://:secret@a:1/main", "must be written as redis:"),
         ("redis://:secret@a:1?sockets=secret", "sockets"),
         ("rediss://:secret@a:1?ssl_cert_reqs=strictly", "strictly"),
         ("redis+sentinel://:secret@a:1/main?sockets=secret", "sockets"),
@@ -201,8 +203,9 @@ async def test_documented_rights_of_a_redis_user_suffice(own_redis_server: Redis
 @pytest.mark.real_redis
 @pytest.mark.parametrize("denied", ["incrby", "mget", "pexpire", "evalsha"])
 async def test_missing_right_is_an_outage_that_lasts_and_the_limit_holds(
-    own_redis_server: RedisServer, denied: str
+    own_redis_server: RedisServer, denied: str, monkeypatch: pytest.MonkeyPatch
 ):
+    monkeypatch.setattr("judge.adapters.redis.shared.BACKOFF_S", BACKOFF_S)
     stores = await as_user(own_redis_server, f"{documented_rights()} -{denied}")
     for _ in range(2):
         await stores.cache.get_many(["a"])

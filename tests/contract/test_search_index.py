@@ -388,7 +388,6 @@ async def test_empty_index_has_no_hits_and_an_empty_catalogue(engine):
     assert await engine.catalogue.documents("a") == ()
     assert await engine.catalogue.names("tag") == ()
     assert not await engine.catalogue.contains(EVERYWHERE)
-    await engine.catalogue.ping()
 
 
 async def test_catalogue_counts_documents_and_passages(library):

@@ -16,7 +16,8 @@ from judge.settings import Settings
 ROOT = Path(__file__).parent.parent.parent
 LOCKS = ("requirements.lock", "requirements-extras.lock", "requirements-dev.lock")
 TARGETS = (
-    "setup demo serve test lint check test-all golden bench live mutate image quality docs lock"
+    "setup demo serve test lint check test-all golden bench torture live mutate image quality docs"
+    " lock"
 ).split()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 

@@ -142,7 +142,7 @@ async def test_a_key_alone_opens_no_embedder_for_the_embedded_index(tmp_path):
     for embedder, opened in ((None, False), ("none", False), ("gemini", True), ("cohere", True)):
         settings = Settings(_env_file=None, JUDGE_EMBEDDER=embedder, **keys)
         async with open_search(settings, RecordingJournal()) as corpus:
-            assert (corpus.vectors is not None) == opened
+            assert (corpus.indexer.vectors is not None) == opened
 
 
 def test_k_must_be_an_integer(cli):

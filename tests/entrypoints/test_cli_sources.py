@@ -81,13 +81,13 @@ def test_list_puts_the_page_that_was_updated_last_first(cli, site, monkeypatch):
         cli("sources", "warm")
         site.hits.clear()
         table = cli("sources", "list").out
-        listed = json.loads(cli("sources", "list", "--format", "json").out)["pages"]
+        listed = json.loads(cli("sources", "list", "--format", "json").out)["domains"]
     rows = [line.split() for line in table.splitlines() if "http" in line]
     assert [(row[0], row[2]) for row in rows] == [
         ("2024-03-01", site.url("/repairs")),
         ("2021-05-06", site.url("/eviction")),
     ]
-    assert [one["updated"] for one in listed] == ["2024-03-01", "2021-05-06"]
+    assert [one["updated"] for one in listed[0]["sources"]] == ["2024-03-01", "2021-05-06"]
     assert site.hits == {}
 
 

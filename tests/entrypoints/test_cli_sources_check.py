@@ -55,7 +55,7 @@ BROKEN = [
     ("https://example.org/b", "https://example.org/a", 9, "remove one"),
     ('title = "B"', 'title = "B", selector = "p["', 9, "CSS selector"),
     ("hit me", "(hit)+ me", 20, "{1,9}"),
-    ("vocabulary", 'include = ["x/*.toml"]\nvocabulary', 1, "no file"),
+    ("vocabulary", 'include = ["x/*.toml"]\nvocabulary', 1, "no other file"),
     ("vocabulary", 'include = ["*.toml"]\nvocabulary', 1, "alone"),
 ]
 

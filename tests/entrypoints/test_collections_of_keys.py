@@ -158,6 +158,7 @@ def traces(replies: list[str]) -> list[tuple[str, str]]:
     return [(word, reply) for reply in replies for word in SECRETS if word in reply.lower()]
 
 
+@pytest.mark.no_cover  # the same lines again and again
 @pytest.mark.parametrize("key", OTHERS)
 async def test_no_reply_contains_text_of_other_keys_collections(tmp_path, key):
     async with open_app(tmp_path) as app_client:
@@ -193,6 +194,7 @@ NAMED = [
 ]
 
 
+@pytest.mark.no_cover  # the same lines again and again
 @pytest.mark.parametrize("key", OTHERS)
 async def test_name_in_another_keys_collection_gets_the_reply_of_an_unknown_name(tmp_path, key):
     async with open_app(tmp_path) as app_client:

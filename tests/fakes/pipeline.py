@@ -4,13 +4,14 @@ from collections.abc import Awaitable, Callable
 
 from judge.adapters.memory import MemoryCache, MemoryLock
 from judge.judging.model_caller import ModelCaller
-from judge.judging.pipeline import Pipeline, unlimited_budget
+from judge.judging.pipeline import Pipeline
 from judge.judging.references import ReferenceCollector
 from judge.judging.results import Knowledge
 from judge.library.extract.html_page import ReadPage
 from judge.library.pages.page_records import SnippetRequest
 from judge.library.pages.retriever import SnippetRetriever
-from judge.ports import Clock, Journal, LanguageModel, PageFetcher, PassageFinder
+from judge.library.search.service import CitablePassageFinder
+from judge.ports import Clock, Journal, LanguageModel, PageFetcher
 from judge.types.references import Page
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
@@ -36,8 +37,8 @@ def build_pipeline(
     clock: Clock | None = None,
     journal: Journal | None = None,
     deadline_s: float = 30.0,
-    passages: PassageFinder | None = None,
-    check_budget: Callable[[], Awaitable[None]] = unlimited_budget,
+    passages: CitablePassageFinder | None = None,
+    check_budget: Callable[[], Awaitable[None]] | None = None,
 ) -> Pipeline:
     """The server's pipeline, with *retriever* and *model* as its only links to the outside."""
     clock, journal = clock or FakeClock(), journal or RecordingJournal()

@@ -50,9 +50,6 @@ class FakeIndex:
         passages = [p for item in self.documents_by_key.values() for p in item.passages]
         return tuple(p for p in passages if p.id.casefold() in ids)
 
-    async def ping(self) -> None:
-        self._expect_up()
-
     async def collections(self) -> tuple[CollectionStats, ...]:
         self._note("collections")
         names = sorted({item.document.collection for item in self.documents_by_key.values()})

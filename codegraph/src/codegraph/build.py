@@ -23,10 +23,8 @@ from codegraph.store.artifact import (
     CachedFile,
     FileRecord,
     decode_build_cache,
-    decode_facts,
     encode_artifact,
     encode_build_cache,
-    encode_facts,
 )
 from codegraph.store.repository import FACTS_NAME, GRAPH_NAME, MAX_FILE_BYTES, Repository
 
@@ -112,13 +110,15 @@ class _Builder:
         if facts is None:
             return CachedFile(record(status))
         self._facts[path] = facts
-        return CachedFile(record("parsed"), encode_facts(facts), sorted(defined_names(facts)))
+        stored = msgspec.msgpack.encode(facts)
+        return CachedFile(record("parsed"), stored, sorted(defined_names(facts)))
 
     def _load(self, path: str) -> FileFacts | None:
         if path not in self._facts:
             if path not in self._new or not self._new[path].facts:
                 return None
-            self._facts[path] = decode_facts(self._new[path].facts)
+            stored = self._new[path].facts
+            self._facts[path] = msgspec.msgpack.decode(stored, type=FileFacts)
         return self._facts[path]
 
     # --- linking ----------------------------------------------------------------------------

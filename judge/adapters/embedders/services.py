@@ -5,6 +5,7 @@ EmbedderUnavailable, without the service's own message, which may repeat the tex
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,11 +15,10 @@ from typing import Any, Literal
 import httpx
 from pydantic import TypeAdapter
 
-from judge.adapters.models.failure import ModelFailure, failure_of_status
+from judge.adapters.models.failure import ModelFailure, failure_of
 from judge.adapters.models.gemini import GeminiClient
 from judge.adapters.models.openai import bearer, endpoint
 from judge.errors import EmbedderUnavailable
-from judge.ports import Clock, Embedder
 
 ATTEMPTS = {"passages": 3, "query": 2}
 """Fewer for a query: somebody is waiting."""
@@ -33,10 +33,6 @@ QUERY_TIMEOUT_S: it is searched by its words alone."""
 PASSAGES_TIMEOUT_S = 30.0
 QUERY_TIMEOUT_S = 3.0
 
-FIRST_BATCH_TEXTS = 8
-"""A batch that is answered doubles the next one, up to what the service takes; one that is not
-answered in time is halved. A server without a GPU embeds a few texts a second."""
-
 FAILURE_TTL_S = 10.0
 """How long a service that failed is not asked."""
 
@@ -49,7 +45,6 @@ GEMINI_DIMENSIONS = 768
 """Of 3072: Google's own benchmark loses one point in a hundred, and the index is a quarter."""
 
 Purpose = Literal["passages", "query"]
-Sleep = Callable[[float], Awaitable[None]]
 
 BatchOutcome = list[list[float]] | ModelFailure
 TIMED_OUT = ModelFailure("no answer in time")
@@ -59,21 +54,28 @@ Ask = Callable[[Sequence[str], Purpose], Awaitable[BatchOutcome]]
 """Asks a service once; whatever it raises counts as a failure."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class BatchEmbedder:
-    """See `Embedder`: asks a service for vectors, at most `max_texts` at a time."""
+    """See `Embedder`: asks a service, and rests after a query that failed, since searches wait."""
 
     name: str
     min_similarity: float
     service: str
     max_texts: int
+    """Of one request."""
     ask: Ask
-    sleep: Sleep
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    clock: Callable[[], float] = time.monotonic
+    _failure: tuple[str, float] = ("", 0.0)
 
     async def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
-        """See `Embedder.embed_passages`."""
+        """See `Embedder.embed_passages`.
+
+        A batch that is answered doubles the next one, up to `max_texts`; one that is not answered
+        in time is halved. A server without a GPU embeds a few texts a second.
+        """
         vectors: list[list[float]] = []
-        size = FIRST_BATCH_TEXTS
+        size = 8
         while len(vectors) < len(texts):
             batch = texts[len(vectors) : len(vectors) + size]
             try:
@@ -85,7 +87,14 @@ class BatchEmbedder:
 
     async def embed_query(self, text: str) -> list[float]:
         """See `Embedder.embed_query`."""
-        return (await self._batch([text], "query"))[0]
+        reason, until = self._failure
+        if reason and self.clock() < until:
+            raise EmbedderUnavailable(reason)
+        try:
+            return (await self._batch([text], "query"))[0]
+        except EmbedderUnavailable as error:
+            self._failure = (str(error), self.clock() + FAILURE_TTL_S)
+            raise
 
     async def _batch(
         self, texts: Sequence[str], purpose: Purpose, *, has_one_try: bool = False
@@ -125,56 +134,27 @@ class BatchEmbedder:
         return vectors
 
 
-class RestingEmbedder:
-    """An Embedder over *embedder* that rests after a failure, so that searches wait only once."""
-
-    def __init__(self, embedder: Embedder, clock: Clock) -> None:
-        self.name, self.min_similarity = embedder.name, embedder.min_similarity
-        self.embed_passages = embedder.embed_passages
-        self._embedder = embedder
-        self._clock = clock
-        self._failure: tuple[str, float] = ("", 0.0)
-
-    async def embed_query(self, text: str) -> list[float]:
-        """See `Embedder.embed_query`."""
-        reason, until = self._failure
-        if reason and self._clock.monotonic() < until:
-            raise EmbedderUnavailable(reason)
-        try:
-            return await self._embedder.embed_query(text)
-        except EmbedderUnavailable as error:
-            self._failure = (str(error), self._clock.monotonic() + FAILURE_TTL_S)
-            raise
-
-
-def cohere_embedder(
-    client: httpx.AsyncClient, api_key: str, *, sleep: Sleep = asyncio.sleep
-) -> BatchEmbedder:
+def cohere_embedder(client: httpx.AsyncClient, api_key: str) -> BatchEmbedder:
     """An Embedder by Cohere's v2 API over *client*, which the caller closes."""
     name = f"{COHERE_MODEL}-{COHERE_DIMENSIONS}"
-    return BatchEmbedder(name, 0.3, "Cohere", 96, partial(_ask_cohere, client, api_key), sleep)
+    return BatchEmbedder(name, 0.3, "Cohere", 96, partial(_ask_cohere, client, api_key))
 
 
-def gemini_embedder(client: GeminiClient, *, sleep: Sleep = asyncio.sleep) -> BatchEmbedder:
+def gemini_embedder(client: GeminiClient) -> BatchEmbedder:
     """An Embedder by Gemini over *client*, which the caller closes."""
     name = f"{GEMINI_MODEL}-{GEMINI_DIMENSIONS}"
-    return BatchEmbedder(name, 0.6, "Gemini", 100, partial(_ask_gemini, client), sleep)
+    return BatchEmbedder(name, 0.6, "Gemini", 100, partial(_ask_gemini, client))
 
 
 def openai_embedder(
-    client: httpx.AsyncClient,
-    base_url: str,
-    model: str,
-    api_key: str,
-    *,
-    sleep: Sleep = asyncio.sleep,
+    client: httpx.AsyncClient, base_url: str, model: str, api_key: str
 ) -> BatchEmbedder:
     """An Embedder by *model* at *base_url* over *client*, which the caller closes.
 
     Models differ; with most that Ollama serves, unrelated texts are below a similarity of 0.5.
     """
     ask = partial(_ask_openai, client, endpoint(base_url, "embeddings"), model, api_key)
-    return BatchEmbedder(f"openai-{model}", 0.5, "The server", 64, ask, sleep)
+    return BatchEmbedder(f"openai-{model}", 0.5, "The server", 64, ask)
 
 
 async def _ask_cohere(
@@ -208,7 +188,7 @@ async def _post(client: httpx.AsyncClient, address: str, key: str, body: dict[st
     response = await client.post(address, json=body, headers=bearer(key))
     if response.is_success:
         return response.json()
-    return _failure(response.status_code, response.headers)
+    return failure_of(response.status_code, None, response.headers.get("Retry-After"))
 
 
 async def _ask_gemini(client: GeminiClient, texts: Sequence[str], purpose: Purpose) -> BatchOutcome:
@@ -225,9 +205,6 @@ async def _ask_gemini(client: GeminiClient, texts: Sequence[str], purpose: Purpo
             model=GEMINI_MODEL, contents=contents, config=config
         )
     except errors.APIError as error:
-        return _failure(error.code, getattr(error.response, "headers", {}))
+        headers = getattr(error.response, "headers", {})
+        return failure_of(error.code, None, headers.get("Retry-After"))
     return [list(embedding.values or ()) for embedding in reply.embeddings or ()]
-
-
-def _failure(status: int, headers: Any) -> ModelFailure:
-    return failure_of_status(status, "", headers.get("Retry-After") or "")

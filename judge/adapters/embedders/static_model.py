@@ -17,11 +17,8 @@ from tokenizers import Tokenizer
 
 from judge.errors import ConfigurationError, EmbedderUnavailable
 
-MIN_SIMILARITY = 0.4
 MAX_TOKENS = 512
 """The rest of a text is ignored, as in model2vec."""
-
-_DIGESTED_BYTES = 1 << 20
 
 Table = npt.NDArray[np.float32]
 
@@ -29,7 +26,7 @@ Table = npt.NDArray[np.float32]
 class StaticEmbedder:
     """See `Embedder`: the model in *folder*, which is loaded when first used."""
 
-    min_similarity = MIN_SIMILARITY
+    min_similarity = 0.4
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -72,7 +69,7 @@ def _digest(folder: Path) -> str:
     try:
         (folder / "tokenizer.json").stat()
         with (folder / "model.safetensors").open("rb") as file:
-            return blake2b(file.read(_DIGESTED_BYTES), digest_size=4).hexdigest()
+            return blake2b(file.read(1 << 20), digest_size=4).hexdigest()
     except OSError as error:
         raise ConfigurationError(
             f"JUDGE_EMBEDDER=static:{folder} names no model in model2vec's format: the folder "

@@ -10,7 +10,6 @@ import stat
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
@@ -21,12 +20,9 @@ from judge.errors import InvalidRequest, UnreadableDocument
 from judge.ports import not_converted
 from judge.types.search import FileScan, FoundFile
 
-PANDOC_TIMEOUT_S = 60.0
-
 PANDOC_FORMATS = {"tex": "latex", "adoc": "asciidoc"}
 """Endings that are not pandoc's name of the format."""
 
-MAX_IGNORE_BYTES = 1_000_000
 _WILDCARDS = frozenset("*?[")
 
 MAX_STARS = 2
@@ -39,20 +35,6 @@ _Rules = tuple[tuple[Path, GitIgnoreSpec], ...]
 """The .gitignore files that apply in a folder, each with its own folder, the outermost first."""
 
 
-@dataclass(slots=True)
-class _FolderScan:
-    """A FileScan under construction."""
-
-    files: list[FoundFile] = field(default_factory=list)
-    problems: list[tuple[str, str]] = field(default_factory=list)
-    links: int = 0
-    roots: list[str] = field(default_factory=list)
-
-    def note_problem(self, path: Path | str, error: Exception) -> None:
-        reason = getattr(error, "strerror", None) or "cannot be followed"
-        self.problems.append((_printable(path), reason))
-
-
 class LocalFiles:
     """The files of this machine; see `DocumentFiles`."""
 
@@ -61,15 +43,14 @@ class LocalFiles:
 
         A path may contain wildcards itself. Hidden files are left out, unless a path names them.
         """
-        scan = _FolderScan()
+        scan = FileScan()
         for path in paths:
             if not path:  # To pathlib this is the working directory, which was hardly meant.
                 scan.problems.append(("''", "is no path"))
                 continue
             root, wildcards = _split(path)
             _scan_root(root, [*globs, *wildcards], scan)
-        files, problems = tuple(scan.files), tuple(scan.problems)
-        return FileScan(files, problems, scan.links, tuple(scan.roots))
+        return scan
 
     def read(self, location: str, *, max_bytes: int) -> bytes:
         """See `DocumentFiles.read`."""
@@ -93,17 +74,10 @@ def pandoc_html(content: bytes, kind: str) -> bytes:
     if pandoc is None:
         return not_converted(content, kind)
     # In its sandbox it opens no other file and no address.
-    command = [
-        pandoc,
-        "--sandbox",
-        "--standalone",
-        "--from",
-        PANDOC_FORMATS.get(kind, kind),
-        "--to=html",
-    ]
+    command = [pandoc, "--sandbox", "--standalone", "--from", PANDOC_FORMATS.get(kind, kind)]
     try:
         done = subprocess.run(  # noqa: S603
-            command, input=content, capture_output=True, timeout=PANDOC_TIMEOUT_S, check=False
+            [*command, "--to=html"], input=content, capture_output=True, timeout=60.0, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UnreadableDocument(f"pandoc did not convert it ({type(error).__name__}).") from None
@@ -122,12 +96,17 @@ def _split(path: str) -> tuple[Path, list[str]]:
     return Path(*whole.parts[:first]), ["/" + "/".join(whole.parts[first:])]
 
 
-def _scan_root(root: Path, globs: Sequence[str], scan: _FolderScan) -> None:
+def _note_problem(scan: FileScan, path: Path | str, error: Exception) -> None:
+    reason = getattr(error, "strerror", None) or "cannot be followed"
+    scan.problems.append((_printable(path), reason))
+
+
+def _scan_root(root: Path, globs: Sequence[str], scan: FileScan) -> None:
     try:
         absolute = root.resolve(strict=True)
         mode = absolute.stat().st_mode
     except (OSError, RuntimeError) as error:
-        scan.note_problem(root, error)
+        _note_problem(scan, root, error)
         return
     spec = GitIgnoreSpec.from_lines(globs, _glob) if globs else None
     scan.roots.append(_printable(absolute))
@@ -143,11 +122,11 @@ def _scan_root(root: Path, globs: Sequence[str], scan: _FolderScan) -> None:
         scan.problems.append((_printable(root), "is neither a file nor a folder"))
 
 
-def _walk(root: Path, scan: _FolderScan) -> Iterator[Path]:
+def _walk(root: Path, scan: FileScan) -> Iterator[Path]:
     """The regular files below *root*, those of a folder by name before its subfolders."""
     rules = {str(root): _rules_above(root)}
     for name, folders, files in os.walk(
-        root, onerror=lambda error: scan.note_problem(error.filename, error)
+        root, onerror=lambda error: _note_problem(scan, error.filename, error)
     ):
         folder = Path(name)
         own = rules.pop(name) + _rules_in(folder, scan)
@@ -176,13 +155,13 @@ def _rules_above(root: Path) -> _Rules:
     return () if _is_ignored(root, rules) else rules
 
 
-def _rules_in(folder: Path, scan: _FolderScan | None = None) -> _Rules:
+def _rules_in(folder: Path, scan: FileScan | None = None) -> _Rules:
     """The rules of the .gitignore in *folder*; lines that are not followed are problems of *scan*.
 
     An invalid line matches nothing, as to git.
     """
     try:
-        content = read_whole(folder / ".gitignore", MAX_IGNORE_BYTES)
+        content = read_whole(folder / ".gitignore", 1_000_000)
     except OSError:
         return ()
     text = content.decode("utf-8", "surrogateescape").removeprefix("\ufeff")  # As git does.

@@ -18,11 +18,12 @@ from datetime import date
 from io import BytesIO
 from typing import Any, BinaryIO
 
+from pydantic import TypeAdapter
+
 from judge.errors import UnreadableDocument
 from judge.ports import PdfReader
 from judge.types.search import PdfText
 
-MAX_PAGES = 2000
 TIMEOUT_S = 60.0
 """For a document; some 50 pages a second are usual."""
 
@@ -30,10 +31,8 @@ RESERVE_S = 10.0
 """The process stops reading so much earlier, to report how many pages it read."""
 
 MAX_MEMORY_BYTES = 2 * 1024**3
-MAX_TEXT = 20_000_000
-"""Characters; ten times the longest novel."""
-
 BROKEN = "The PDF is broken"
+_PDF_TEXT = TypeAdapter(PdfText)
 
 
 @contextmanager
@@ -105,32 +104,21 @@ def _ask(child: "subprocess.Popen[bytes]", content: bytes, timeout_s: float) -> 
         timer.cancel()
     if reason := reply.get("problem"):
         raise UnreadableDocument(reason)
-    updated = reply["updated"]
-    return PdfText(
-        tuple(reply["pages"]),
-        reply["title"],
-        tuple(reply["damaged"]),
-        date.fromisoformat(updated) if updated else None,
-    )
+    return _PDF_TEXT.validate_python(reply)
 
 
 def read_pdf(
-    content: bytes, *, timeout_s: float, max_pages: int = MAX_PAGES, max_text: int = MAX_TEXT
+    content: bytes, *, timeout_s: float, max_pages: int = 2000, max_text: int = 20_000_000
 ) -> dict[str, Any]:
-    """The JSON that the process writes: `pages`, `title`, `damaged`, `updated`; or `problem`."""
+    """The JSON of a PdfText, or `problem`; *max_text* is ten times the longest novel."""
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         text = _read(content, time.monotonic() + timeout_s, max_pages, max_text)
+        return _PDF_TEXT.dump_python(text, mode="json")  # type: ignore[no-any-return]
     except UnreadableDocument as error:
         return {"problem": str(error)}
     except Exception as error:  # noqa: BLE001 - of whatever type, where a PDF is broken
         return {"problem": f"{BROKEN} ({type(error).__name__})."}
-    return {
-        "pages": text.pages,
-        "title": text.title,
-        "damaged": text.damaged,
-        "updated": str(text.updated or ""),
-    }
 
 
 def _read(content: bytes, deadline: float, max_pages: int, max_text: int) -> PdfText:

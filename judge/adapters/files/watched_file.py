@@ -5,7 +5,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -59,33 +59,24 @@ def _included_paths(path: Path, includes: Iterable[Include]) -> tuple[Path, ...]
     for pattern, line in includes:
         # As in a shell: editors and file managers leave hidden files beside edited ones.
         may_be_hidden = pattern.rpartition("/")[2].startswith(".")
-        try:
-            files = [file for file in path.parent.glob(pattern) if file.is_file()]
-        except (ValueError, IndexError, NotImplementedError, OSError):
-            raise ConfigurationError(
-                f"{path}, line {line}: include: {pattern!r} is no path of files; write one such as "
-                '"domains/*.toml".'
-            ) from None
-        matching = sorted(f for f in files if may_be_hidden or not f.name.startswith("."))
-        others = [p for p in matching if p != path]
+        files: list[Path] = []
+        with suppress(ValueError, IndexError, NotImplementedError, OSError):
+            files = sorted(file for file in path.parent.glob(pattern) if file.is_file())
+        others = [f for f in files if f != path and (may_be_hidden or not f.name.startswith("."))]
         if not others:
-            matched = "this file alone" if matching else f"no file in {path.parent}"
             raise ConfigurationError(
-                f"{path}, line {line}: include: {pattern!r} matches {matched}; "
-                "correct it or take it out."
+                f"{path}, line {line}: include: {pattern!r} matches no other file in "
+                f'{path.parent}; correct it, as in "domains/*.toml", or take it out.'
             )
         paths.update(dict.fromkeys(others))
     return tuple(paths)
-
-
-NAME = "sources-last-good.json"
 
 
 class LastGood:
     """Stores the texts of a file and those it includes in *folder*."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / NAME
+        self._path = folder / "sources-last-good.json"
 
     def store(self, files: Sequence[TextFile]) -> None:
         """Replace the stored version, atomically; raises OSError."""
@@ -109,6 +100,7 @@ CHECK_EVERY_S = 0.5
 Value = TypeVar("Value")
 
 
+@dataclass(slots=True)
 class WatchedFile(Generic[Value]):
     """The value that *parse* returns for *path* and its includes, replaced when they change.
 
@@ -117,31 +109,25 @@ class WatchedFile(Generic[Value]):
     *parse* takes each file as an argument, *path* first.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        parse: Callable[..., Value],
-        clock: Clock,
-        journal: Journal,
-        *,
-        included: Included = lambda _: (),
-        last_good: LastGood | None = None,
-    ) -> None:
-        self._path = path
-        self._parse = parse
-        self._included = included
-        self._clock = clock
-        self._journal = journal
-        self._files: tuple[TextFile, ...] = ()
-        self._last_good = last_good
-        self._is_refreshing = False
-        self.problem: str | None = None
+    path: Path
+    parse: Callable[..., Value]
+    clock: Clock
+    journal: Journal
+    included: Included = lambda _: ()
+    last_good: LastGood | None = None
+    problem: str | None = None
+    _files: tuple[TextFile, ...] = ()
+    _is_refreshing: bool = False
+    _value: Value = field(init=False)
+    _checked_at: float = field(init=False)
+
+    def __post_init__(self) -> None:
         self._value = self._first_value()
-        self._checked_at = clock.monotonic()
+        self._checked_at = self.clock.monotonic()
 
     def current(self) -> Value:
         """The last good value; on an event loop, a change is read on a thread for a later call."""
-        now = self._clock.monotonic()
+        now = self.clock.monotonic()
         if now - self._checked_at >= CHECK_EVERY_S and not self._is_refreshing:
             self._checked_at = now
             try:
@@ -162,27 +148,27 @@ class WatchedFile(Generic[Value]):
     def _first_value(self) -> Value:
         """Of the files, else of their last good version; raises ConfigurationError."""
         try:
-            self._files = read_text_files(self._path, self._included)
+            self._files = read_text_files(self.path, self.included)
             return self._parsed(self._files)
         except ConfigurationError as error:
-            files = self._last_good.read(self._path) if self._last_good else ()
+            files = self.last_good.read(self.path) if self.last_good else ()
             if not files:
                 raise
             try:
-                value = self._parse(*files)
+                value = self.parse(*files)
             except ConfigurationError:  # stored by another version of the program
                 raise error from None
             self._reject(error)
             texts = json.dumps([[file.name, file.text] for file in files])
             digest = hashlib.sha256(texts.encode()).hexdigest()
-            self._journal.note("sources.last_good_used", digest=digest)
+            self.journal.note("sources.last_good_used", digest=digest)
             return value
 
     def _refresh(self) -> None:
         # A bad edit is reported once, but a file that could not be read is read again.
         before, self._files = self._files, ()
         try:
-            self._files = read_text_files(self._path, self._included)
+            self._files = read_text_files(self.path, self.included)
             if self._files == before:
                 return
             self._value = self._parsed(self._files)
@@ -190,29 +176,29 @@ class WatchedFile(Generic[Value]):
             self._reject(error)
         else:
             self.problem = None
-            self._journal.note("sources.reloaded")
+            self.journal.note("sources.reloaded")
         finally:
             self._is_refreshing = False
 
     def _reject(self, error: ConfigurationError) -> None:
         if str(error) != self.problem:
-            self._journal.note("sources.rejected", problem=str(error))
+            self.journal.note("sources.rejected", problem=str(error))
         self.problem = str(error)
 
     def _parsed(self, files: tuple[TextFile, ...]) -> Value:
         """The value of *files*, which are kept as the last good ones."""
         try:
-            value = self._parse(*files)
+            value = self.parse(*files)
         except ConfigurationError:
             raise
         except Exception as error:
             # An edit that trips the parser must not fail later requests.
             raise ConfigurationError(
-                f"{self._path}: cannot be understood ({type(error).__name__}: {error})."
+                f"{self.path}: cannot be understood ({type(error).__name__}: {error})."
             ) from error
         try:
-            if self._last_good:
-                self._last_good.store(files)
+            if self.last_good:
+                self.last_good.store(files)
         except OSError as error:
-            self._journal.note("sources.not_kept", reason=error.strerror or type(error).__name__)
+            self.journal.note("sources.not_kept", reason=error.strerror or type(error).__name__)
         return value

@@ -9,6 +9,7 @@ It is written in an order that makes an interruption at any moment harmless: a d
 passage holds its metadata and comes last, after the old passages were deleted, so that a document
 half written is indexed again.
 """
+# ruff: noqa: D102 - judge/ports.py says what each method does
 
 import asyncio
 from collections import Counter
@@ -72,9 +73,6 @@ BATCH = 256
 TEXT_VECTOR = "text"
 """The BM25 weights of a passage's terms, but for their IDF, which comes with the query."""
 
-KEYWORDS = tuple("key collection document folder folders tag terms first spelling".split())
-"""Payload fields that are matched exactly."""
-
 _NAMESPACE = UUID("9d2b1f5e-54a4-4a0e-8d0e-6b7f3a2c9e11")
 _FIELD_OF = {"document": "document", "folder": "folders", "tag": "tag"}
 T = TypeVar("T")
@@ -104,19 +102,12 @@ class QdrantIndex:
     async def around(
         self, passage_id: str, *, before: int = 0, after: int = 0
     ) -> tuple[Passage, ...]:
-        """See `Catalogue.around`."""
         ids = [point_id(name) for name in neighbours(passage_id, before, after)]
         nothing: list[models.Record] = []
         records = await self._ask(lambda: self.client.retrieve(COLLECTION, ids), nothing)
         return around(passage_id, [_passage(record.payload) for record in records])
 
-    async def ping(self) -> None:
-        """See `Catalogue.ping`."""
-        with translated_errors(self.address):
-            await self.client.collection_exists(COLLECTION)
-
     async def collections(self) -> tuple[CollectionStats, ...]:
-        """See `Catalogue.collections`."""
         passages = await self._facet("spelling")
         documents = await self._facet("spelling", _has("first", "1"))
         names = groupby(sorted(passages, key=fold_name), key=fold_name)
@@ -130,7 +121,6 @@ class QdrantIndex:
         )
 
     async def documents(self, collection: str) -> tuple[IndexedDocument, ...]:
-        """See `Catalogue.documents`."""
         firsts = Filter(must=[_has("collection", fold_name(collection)), _has("first", "1")])
 
         async def read() -> tuple[IndexedDocument, ...]:
@@ -151,12 +141,10 @@ class QdrantIndex:
         return tuple(sorted(await self._facet(_FIELD_OF[kind], filter_of(scope))))
 
     async def contains(self, scope: Scope) -> bool:
-        """See `Catalogue.contains`."""
         return bool(await self._ask(lambda: self._count(filter_of(scope)), 0))
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[Self]:
-        """See `WritableIndex.writing`."""
         yield self
 
     async def replace(self, documents: Sequence[DocumentWithPassages]) -> None:
@@ -175,19 +163,16 @@ class QdrantIndex:
         points.sort(key=lambda point: "record" in (point.payload or {}))
         with translated_errors(self.address):
             await self._prepare(len(vectors[0]))
-            await self._delete(
-                "key",
-                [document_key(item.document.collection, item.document.id) for item in documents],
-            )
+            keys = [document_key(item.document.collection, item.document.id) for item in documents]
+            await self._delete(_has("key", *keys))
             for start in range(0, len(points), BATCH):
                 await self.client.upsert(COLLECTION, points[start : start + BATCH], wait=True)
 
     async def remove(self, collection: str, document_ids: Sequence[str] | None = None) -> None:
-        """See `IndexWriter.remove`."""
-        name, values = "collection", [fold_name(collection)]
+        matching = _has("collection", fold_name(collection))
         if document_ids is not None:
-            name, values = "key", [document_key(collection, each) for each in document_ids]
-        await self._ask(lambda: self._delete(name, values), None)
+            matching = _has("key", *(document_key(collection, each) for each in document_ids))
+        await self._ask(lambda: self._delete(matching), None)
 
     async def commit(self) -> None:
         """See `IndexWriter.commit`; nothing to do, since each change was waited for."""
@@ -258,12 +243,11 @@ class QdrantIndex:
     async def _facet(self, name: str, matching: Condition | None = None) -> Counter[str]:
         """How many passages that fulfil *matching* have each value of the payload *name*."""
         narrowed = Filter(must=[matching] if matching else [])
-        nothing = models.FacetResponse(hits=[])
         facet = await self._ask(
             lambda: self.client.facet(
                 COLLECTION, name, facet_filter=narrowed, limit=MAX_NAMES, exact=True
             ),
-            nothing,
+            models.FacetResponse(hits=[]),
         )
         return Counter({str(hit.value): hit.count for hit in facet.hits})
 
@@ -272,9 +256,8 @@ class QdrantIndex:
         dense = params.vectors if isinstance(params.vectors, dict) else {}
         return frozenset((*dense, *(params.sparse_vectors or {})))
 
-    async def _delete(self, name: str, values: list[str]) -> None:
-        """Delete the points whose payload *name* is one of *values*."""
-        where = models.FilterSelector(filter=Filter(must=[_has(name, *values)]))
+    async def _delete(self, matching: Condition) -> None:
+        where = models.FilterSelector(filter=Filter(must=[matching]))
         await self.client.delete(COLLECTION, where, wait=True)
 
     async def _prepare(self, dimensions: int) -> None:
@@ -296,7 +279,8 @@ class QdrantIndex:
             vectors_config={self.embedder.name: dense} if self.embedder else {},
             sparse_vectors_config={TEXT_VECTOR: models.SparseVectorParams()},
         )
-        indexes: dict[str, Any] = dict.fromkeys(KEYWORDS, models.PayloadSchemaType.KEYWORD)
+        exact = "key collection document folder folders tag terms first spelling".split()
+        indexes: dict[str, Any] = dict.fromkeys(exact, models.PayloadSchemaType.KEYWORD)
         indexes["modified"] = models.PayloadSchemaType.DATETIME
         indexes["stems"] = models.TextIndexParams(
             type=models.TextIndexType.TEXT,

@@ -18,9 +18,6 @@ RECORD: TypeAdapter[IndexedDocument] = TypeAdapter(IndexedDocument)
 WORDS_ONLY = "Only the words were searched, not their meaning: {reason}"
 """The warning of a search without vectors."""
 
-UNUSED_VECTORS = "the index has vectors of {name}, and JUDGE_EMBEDDER names no embedder."
-"""The reason for it where the embedder, or its key, is gone."""
-
 TOP_HITS = 100
 """How many hits of each ranking are fused by rank, at least; further hits of the words come after
 them."""
@@ -70,12 +67,10 @@ def query_weights(
 async def query_vector(
     embedder: Embedder | None, query: SearchQuery, kept: Collection[str]
 ) -> tuple[list[float] | None, tuple[str, ...]]:
-    """The vector of *query*, or None and the warning that only the words are searched.
-
-    *kept* names the embedders whose vectors the index has.
-    """
-    if embedder is None:
-        reasons = [UNUSED_VECTORS.format(name=name) for name in sorted(kept)]
+    """The vector of *query*, or None and a warning; *kept* names embedders with vectors."""
+    if embedder is None:  # or its key is gone
+        told = "the index has vectors of {}, and JUDGE_EMBEDDER names no embedder."
+        reasons = [told.format(name) for name in sorted(kept)]
     elif embedder.name not in kept:
         reasons = [f"the documents were indexed without vectors of {embedder.name}."]
     else:
@@ -103,10 +98,7 @@ def around(passage_id: str, found: Iterable[Passage]) -> tuple[Passage, ...]:
 
 
 def fused(text: Sequence[Hit], near: Sequence[Passage]) -> tuple[Hit, ...]:
-    """The best of both rankings by reciprocal rank fusion, then the rest of *text*.
-
-    On ties the hits of *text* come first.
-    """
+    """The best of both by reciprocal rank fusion, on ties *text* first, then the rest of *text*."""
     ranked = [hit.passage for hit in text]
     passages = {passage.id: passage for passage in (*ranked, *near)}
     scores: dict[str, float] = {}

@@ -4,6 +4,7 @@ Tantivy knows which passages exist, which are in scope, and the key of each one'
 SQLite maps keys to vectors, which are made after the passages were committed. So a passage that was
 removed or is out of scope is never found by its old vector.
 """
+# ruff: noqa: D102 - judge/ports.py says what each method does
 
 import asyncio
 import sqlite3
@@ -115,11 +116,9 @@ class VectorIndex:
 
     @property
     def name(self) -> str:
-        """See `VectorStorage.name`."""
         return self.embedder.name
 
     async def missing(self) -> int:
-        """See `VectorStorage.missing`."""
         return len(await asyncio.to_thread(self._missing))
 
     async def complete(self, advance: Callable[[int], None]) -> None:
@@ -146,7 +145,6 @@ class VectorIndex:
     async def search(
         self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
     ) -> SearchResults:
-        """See `SearchIndex.search`."""
         snapshot = self.text.snapshot()
         if query.is_empty or snapshot is None:
             return SearchResults()

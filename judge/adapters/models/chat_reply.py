@@ -13,9 +13,6 @@ from typing import Any, Final
 from judge.adapters.models.remote import MAX_REPLY_CHARS, Draft, is_incomplete_json
 from judge.types.replies import ModelReply, Usage
 
-DONE: Final = "[DONE]"
-"""The last event of a stream."""
-
 _NAMES: Final = "think|thinking|thought|thoughts|reasoning|reflection"
 _THINKING: Final = re.compile(rf"<(?:{_NAMES})\b[^>]*>|\[THINK\]|<\|channel\|>", re.IGNORECASE)
 _ANSWER: Final = re.compile(
@@ -57,7 +54,7 @@ class ChatDraft(Draft):
 
     def read(self, part: str) -> None:
         """Take what an event or a whole body says; raises ValueError."""
-        if part == DONE:
+        if part == "[DONE]":  # the last event of a stream
             self.finish = self.finish or "STOP"
             return
         completion = json.loads(part)

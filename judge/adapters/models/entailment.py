@@ -19,9 +19,6 @@ from judge.errors import ConfigurationError, ModelUnavailable
 MAX_TOKENS = 512
 """Of a pair; the end of a longer source is left out."""
 
-THREADS = 1
-"""Of one pair; a server judges several disputes at a time."""
-
 
 @dataclass(frozen=True, slots=True)
 class OnnxEntailment:
@@ -63,7 +60,7 @@ def read_entailment(folder: Path) -> OnnxEntailment:
         entails = next(int(at) for at in labels if labels[at].lower().startswith("entail"))
         tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         options = SessionOptions()
-        options.intra_op_num_threads = THREADS
+        options.intra_op_num_threads = 1  # a server judges several disputes at a time
         session = InferenceSession(str(folder / "model.onnx"), options)
     except Exception as error:
         raise ConfigurationError(

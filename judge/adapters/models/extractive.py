@@ -20,22 +20,12 @@ from judge.types.replies import ModelReply, Prompt
 
 NAME: Final = "extractive"
 
-QUERY_WEIGHT: Final = 2.0
-"""A word of the question counts this much more than one of the context."""
-
-LENGTH_BIAS: Final = 8
-"""Words added to a sentence's length before dividing by it, so that headlines don't win."""
-
 MAX_PAGES: Final = 2
 """Only the best pages are quoted, and none that does not fit clearly, since no model rejects it.
 Passages of the person's own documents are always quoted."""
 
 MAX_QUOTE_CHARS: Final = 360
 """Two quotes and the words around them fit the 960 characters of a summary."""
-
-MAX_TITLE_CHARS: Final = 100
-MIN_WORDS: Final = 3
-"""Shorter sentences are labels, not worth quoting."""
 
 NO_MODEL: Final = "No verdict: no language model is configured or available"
 SUMMARY: Final = NO_MODEL + ", so this only quotes the references that fit best."
@@ -48,8 +38,6 @@ POINTS: Final = (
     "List the facts that you both accept.",
     "Decide what you want from this, and by when.",
 )
-READ_ON: Final = "Read it in full: {}."
-NO_PAGE: Final = "Ask again when a language model is available."
 
 _STRIPPED_START: Final = " \t.,;:!?…)-–—"
 _STRIPPED_END: Final = " \t.,;:!?…(-–—"
@@ -100,13 +88,16 @@ def _ranked(prompt: Prompt) -> list[Quote]:
     context = set(content_stems(prompt.request.context))
 
     def score(quote_stems: Sequence[str]) -> float:
-        """The IDF of the shared words, divided by the square root of the length."""
+        """The IDF of the shared words, twice that in the question, by the root of the length.
+
+        Eight more words are counted as its length, so that headlines don't win.
+        """
         total = sum(
             math.log(1 + len(quotes) / frequency[stem])
-            * (QUERY_WEIGHT * (stem in query) + (stem in context))
+            * (2.0 * (stem in query) + (stem in context))
             for stem in dict.fromkeys(quote_stems)  # in a set's order the sum would vary
         )
-        return total / math.sqrt(LENGTH_BIAS + len(quote_stems))
+        return total / math.sqrt(8 + len(quote_stems))
 
     # A heading such as "Who repairs the boiler?" matches best and answers nothing.
     ranking = sorted(range(len(quotes)), key=lambda at: (quotes[at].is_question, -score(stems[at])))
@@ -126,7 +117,8 @@ def _quotes(references: Sequence[Reference]) -> Iterator[Quote]:
     for reference in references:
         for number, sentence in enumerate(source_sentences(reference.text), start=1):
             quote = _quote(reference, number, sentence)
-            if len(words(quote.text)) >= MIN_WORDS and quote.text not in seen:
+            # Shorter sentences are labels.
+            if len(words(quote.text)) >= 3 and quote.text not in seen:
                 seen.add(quote.text)
                 yield quote
 
@@ -162,7 +154,12 @@ def _reply(prompt: Prompt, quotes: Sequence[Quote]) -> dict[str, object]:
                 "name": persona.name,
                 "verdict": None,
                 "rationale": f"{LEAD} {quote.cited}" if quote else NO_VIEW,
-                "key_points": [*POINTS, _read_on(quote.reference) if quote else NO_PAGE],
+                "key_points": [
+                    *POINTS,
+                    _read_on(quote.reference)
+                    if quote
+                    else "Ask again when a language model is available.",
+                ],
             }
             for persona, quote in zip_longest(prompt.personas, others)
         ],
@@ -174,4 +171,4 @@ def _reply(prompt: Prompt, quotes: Sequence[Quote]) -> dict[str, object]:
 
 def _read_on(reference: Reference) -> str:
     title = in_parentheses(fold_space(reference.title)).rstrip(".")
-    return READ_ON.format(_cut(title, MAX_TITLE_CHARS) or f"reference {reference.number}")
+    return f"Read it in full: {_cut(title, 100) or f'reference {reference.number}'}."

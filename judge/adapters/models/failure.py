@@ -3,7 +3,7 @@
 import json
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -16,9 +16,6 @@ _LASTING: Final = re.compile(
     r"limit: 0\b|spend|billing|credit|insufficient_quota|per ?day", re.IGNORECASE
 )
 """In the error of a quota that no waiting of a request's length restores."""
-
-_QUOTA_ID: Final = re.compile(r'"quotaId": "([^"]*)"')
-"""Google's name of a quota, such as GenerateRequestsPerDayPerProjectPerModel-FreeTier."""
 
 BILLING: Final = (
     "the quota of the account is used up: look at its plan, billing and spending cap (Gemini: "
@@ -74,54 +71,48 @@ class ModelFailure:
     """Whether the service refused how long the model is to think."""
 
 
-def failure_of_status(status: int, hint: str, *retry_after: str) -> ModelFailure:
-    """The failure for an HTTP *status* other than 200; *hint* is for one that no retry can mend.
+def failure_of(
+    status: int,
+    error: object,
+    retry_after: str | None,
+    hint_of: Callable[[int, str], str] = lambda _status, _error: "",
+) -> ModelFailure:
+    """The failure for an HTTP *status* other than 200; *error* is the JSON of its body.
 
-    *retry_after* are the waits that the server asks for, as seconds or as dates, of which the first
-    that can be parsed counts.
-    """
-    is_transient = status in {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS}
-    if is_transient or not 300 <= status < 500:
-        waits = (_seconds(wait.strip()) for wait in retry_after)
-        wait_s = next((seconds for seconds in waits if seconds is not None), None)
-        return ModelFailure("status", status, retry_after_s=wait_s)
-    return ModelFailure("refused", status, may_retry=False, hint=hint)
-
-
-def quota_failure(status: int, error: object) -> ModelFailure | None:
-    """The failure for a quota or credit that lasts until somebody acts; None for any other.
-
-    Google names its quotas; its message speaks of billing for those of a minute too.
-    """
-    text = json.dumps(error)
-    names = _QUOTA_ID.findall(text)
-    lasts = any("PerDay" in name for name in names) or "limit: 0" in text
-    is_lasting = lasts if names else _LASTING.search(text)
-    is_quota = status == HTTPStatus.TOO_MANY_REQUESTS and is_lasting
-    if status == HTTPStatus.PAYMENT_REQUIRED or is_quota:
-        return ModelFailure("quota", status, may_retry=False, hint=BILLING)
-    return None
-
-
-def google_failure(status: int, error: object, retry_after: str) -> ModelFailure:
-    """The failure for a *status* of Google's services other than 200; *error* is its error JSON.
-
-    The wait before a retry is in Retry-After, else in google.rpc.RetryInfo. A status outside 400
-    to 599 comes of an error in the middle of a stream and may be retried.
+    *hint_of* gives the hint for one that no retry can mend. The wait before a retry is in
+    *retry_after*, the header, else in google.rpc.RetryInfo. A status outside 300 to 599 comes of
+    an error in the middle of a stream and may be retried.
     """
     if not 300 <= status < 600:
         status = HTTPStatus.INTERNAL_SERVER_ERROR
-    if failure := quota_failure(status, error):
-        return failure
     text = json.dumps(error)
+    if _is_quota(status, text):
+        return ModelFailure("quota", status, may_retry=False, hint=BILLING)
     if status == HTTPStatus.BAD_REQUEST and "thinking" in text.lower():
         hint = "the model does not take this JUDGE_THINKING"
         return ModelFailure("refused", status, False, hint=hint, concerns_thinking=True)
-    delays = re.findall(r'"retryDelay": "([^"]*)"', text)
-    return failure_of_status(status, _google_hint(status, text), retry_after, *delays)
+    is_transient = status in {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS}
+    if not is_transient and status < 500:
+        return ModelFailure("refused", status, may_retry=False, hint=hint_of(status, text))
+    waits = map(_seconds, [retry_after or "", *re.findall(r'"retryDelay": "([^"]*)"', text)])
+    wait_s = next((seconds for seconds in waits if seconds is not None), None)
+    return ModelFailure("status", status, retry_after_s=wait_s)
 
 
-def _google_hint(status: int, error: str) -> str:
+def _is_quota(status: int, error: str) -> bool:
+    """Whether it is a quota or credit that lasts until somebody acts.
+
+    Google names its quotas; its message speaks of billing for those of a minute too.
+    """
+    if status != HTTPStatus.TOO_MANY_REQUESTS:
+        return status == HTTPStatus.PAYMENT_REQUIRED
+    if names := re.findall(r'"quotaId": "([^"]*)"', error):
+        return any("PerDay" in name for name in names) or "limit: 0" in error
+    return _LASTING.search(error) is not None
+
+
+def google_hint(status: int, error: str) -> str:
+    """What the operator of a service of Google can do about an *error*."""
     for pattern, hint in _HINTS.items():
         if re.search(pattern, error):
             return hint
@@ -134,7 +125,7 @@ def _google_hint(status: int, error: str) -> str:
 
 
 def _seconds(wait: str) -> float | None:
-    if seconds := re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)s?", wait, re.ASCII):
+    if seconds := re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,9})?)s?\s*", wait, re.ASCII):
         return min(float(seconds[1]), MAX_RETRY_AFTER_S)
     try:
         wait_s = parsedate_to_datetime(wait).timestamp() - time.time()

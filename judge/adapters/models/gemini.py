@@ -8,13 +8,13 @@ import asyncio
 import re
 import warnings
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from judge.adapters.models.failure import ModelFailure, google_failure
+from judge.adapters.models.failure import ModelFailure, failure_of, google_hint
 from judge.adapters.models.remote import Draft, follow, in_each_object
 from judge.ports import Journal, OnText, ignore_text
 from judge.types.replies import ModelReply, Prompt, Thinking, Usage
@@ -33,34 +33,24 @@ NO_STREAM: Final = frozenset(
 )
 """What a proxy without streaming answers, not in Google's JSON: a plain call is made instead."""
 
-BUDGETS: Final[Mapping[Thinking, int]] = {
-    "off": 0,
-    "minimal": 512,
-    "low": 1024,
-    "medium": 8192,
-    "high": 24_576,
-}
+BUDGETS: Final = {"off": 0, "minimal": 512, "low": 1024, "medium": 8192, "high": 24_576}
 """Tokens for models before Gemini 3, which know no levels."""
 
 ACCOUNT_LIMITED: Final = "PUP_LIMITED_DISABLED"
 
 
+@dataclass(slots=True)
 class GeminiClient:
-    """Opens the SDK's client at first use; it sets no time-outs: callers do.
+    """Opens the SDK's client, for Google's or *base_url*, at first use; callers set time-outs."""
 
-    It talks to Google's REST service, or to *base_url*.
-    """
-
-    def __init__(self, api_key: str, base_url: str | None = None) -> None:
-        self._api_key = api_key
-        self._base_url = base_url
-        self._opening: asyncio.Task[tuple[Client, AsyncClient]] | None = None
+    api_key: str = field(repr=False)
+    base_url: str | None = None
+    _opening: "asyncio.Task[tuple[Client, AsyncClient]] | None" = None
 
     async def open(self) -> "Client":
-        """The one client; a caller that is cancelled does not stop the opening.
+        """The one client; raises whatever keeps the SDK from starting, and then tries again.
 
-        Raises whatever keeps the SDK from starting, such as certificates or a broken install; the
-        next call tries again.
+        A caller that is cancelled does not stop the opening.
         """
         if self._opening is None or (self._opening.done() and self._opening.exception()):
             self._opening = asyncio.create_task(asyncio.to_thread(self._open))
@@ -85,10 +75,10 @@ class GeminiClient:
             timeout=None, follow_redirects=False, limits=httpx2.Limits(max_connections=None)
         )
         client = genai.Client(
-            api_key=self._api_key,
+            api_key=self.api_key,
             enterprise=False,
             http_options=genai.types.HttpOptions(
-                base_url=self._base_url,
+                base_url=self.base_url,
                 api_version="v1beta",
                 retry_options=genai.types.HttpRetryOptions(attempts=1),  # RemoteModel retries
                 httpx_async_client=http,
@@ -97,6 +87,7 @@ class GeminiClient:
         return client, http
 
 
+@dataclass(slots=True)
 class GeminiService:
     """A ModelService over *client*, which the caller closes.
 
@@ -104,28 +95,16 @@ class GeminiService:
     service answers bounds with status 400.
     """
 
-    def __init__(
-        self,
-        client: GeminiClient,
-        journal: Journal,
-        *,
-        model: str,
-        reply_schema: Callable[[Prompt], Mapping[str, object]],
-        thinking: Thinking,
-    ) -> None:
-        self.name = model
-        self._client = client
-        self._journal = journal
-        self._reply_schema = reply_schema
-        self._thinking = thinking_config(model, thinking)
+    client: GeminiClient
+    journal: Journal
+    name: str
+    reply_schema: Callable[[Prompt], Mapping[str, object]]
+    thinking: Thinking
 
     async def ask(
         self, prompt: Prompt, *, doubles_limit: bool, on_text: OnText
     ) -> ModelReply | ModelFailure:
-        """See `ModelService.ask`; streams when there is an *on_text*.
-
-        The thinking is left out once the service has refused it.
-        """
+        """See `ModelService.ask`; streams for *on_text*, without thinking once it was refused."""
         if failure := await self.warm():
             return failure
         max_tokens = MAX_OUTPUT_TOKENS * (2 if doubles_limit else 1)
@@ -134,13 +113,13 @@ class GeminiService:
             outcome = await self._call(prompt, max_tokens, listener)
             if not isinstance(outcome, ModelFailure):
                 return outcome
-            if self._thinking and outcome.concerns_thinking:
-                self._thinking = {}
-                self._journal.note("model.thinking_refused", model=self.name)
+            if self.thinking != "model" and outcome.concerns_thinking:
+                self.thinking = "model"
+                self.journal.note("model.thinking_refused", model=self.name)
             elif listener and outcome.reason in {"not-json", "no-stream"}:
                 # The SDK cannot read the comments and names that proxies put into streams.
                 if outcome.reason == "not-json":
-                    self._journal.note("model.retried", reason="not-json", status=0, wait_s=0.0)
+                    self.journal.note("model.retried", reason="not-json", status=0, wait_s=0.0)
                 listener = None
             else:
                 return outcome
@@ -148,7 +127,7 @@ class GeminiService:
     async def warm(self) -> ModelFailure | None:
         """Import the SDK and open the client, if that isn't done."""
         try:
-            await self._client.open()
+            await self.client.open()
         except Exception as error:  # noqa: BLE001 - certificates, a broken install
             hint = (
                 "google-genai could not be started: check its installation, SSL_CERT_FILE and the "
@@ -167,7 +146,7 @@ class GeminiService:
             "config": self._config(prompt, max_tokens),
         }
         try:
-            models = (await self._client.open()).aio.models
+            models = (await self.client.open()).aio.models
             if on_text is None:
                 draft.add(await models.generate_content(**asked))
             else:
@@ -185,13 +164,19 @@ class GeminiService:
     def _config(self, prompt: Prompt, max_tokens: int) -> Any:
         from google.genai import types  # noqa: PLC0415 - takes a second
 
+        thinking = thinking_config(self.name, self.thinking)
         # No temperature: Google advises to keep the default with Gemini 3.
         return types.GenerateContentConfig(
             system_instruction=prompt.instructions,
             max_output_tokens=max_tokens,
             response_mime_type="application/json",
-            response_json_schema=_in_order(prompt.schema or self._reply_schema(prompt)),
-            thinking_config=types.ThinkingConfig(**self._thinking) if self._thinking else None,
+            response_json_schema=in_each_object(  # the service keeps to the order
+                prompt.schema or self.reply_schema(prompt),
+                lambda one: (
+                    {"propertyOrdering": [*one["properties"]]} if "properties" in one else {}
+                ),
+            ),
+            thinking_config=types.ThinkingConfig(**thinking) if thinking else None,
             store=False,  # else Google keeps every dispute for up to 55 days
         )
 
@@ -200,14 +185,11 @@ async def check_model(
     api_key: str, base_url: str | None, model: str, *, timeout_s: float
 ) -> ModelFailure | None:
     """Ask for the description of *model*, which costs nothing; a failure says what to mend."""
-    client = GeminiClient(api_key, base_url)
     try:
-        async with asyncio.timeout(timeout_s):
+        async with asyncio.timeout(timeout_s), aclosing(GeminiClient(api_key, base_url)) as client:
             await (await client.open()).aio.models.get(model=model)
     except Exception as error:  # noqa: BLE001 - the SDK lets its transports' errors through
         return _failure(error)
-    finally:
-        await client.aclose()
     return None
 
 
@@ -216,7 +198,7 @@ def _failure(error: Exception) -> ModelFailure:
 
     if isinstance(error, APIError):
         headers: Mapping[str, str] = getattr(error.response, "headers", None) or {}
-        failure = google_failure(error.code, error.details, headers.get("Retry-After", ""))
+        failure = failure_of(error.code, error.details, headers.get("Retry-After"), google_hint)
         is_proxy = error.code in NO_STREAM and "'error'" not in str(error.details)
         return replace(failure, reason="no-stream") if is_proxy else failure
     if isinstance(error, ValueError):  # not JSON, or not a response
@@ -266,14 +248,6 @@ def thinking_config(model: str, thinking: Thinking) -> dict[str, Any]:
     if thinking in {"off", "minimal"}:
         return {"thinking_level": "minimal" if knows_minimal else "low"}
     return {"thinking_level": thinking}
-
-
-def _in_order(schema: Any) -> Any:
-    """*schema* with the order of the members of each object, to which the service keeps."""
-    return in_each_object(
-        schema,
-        lambda one: {"propertyOrdering": [*one["properties"]]} if "properties" in one else {},
-    )
 
 
 def _name(value: Any) -> str:

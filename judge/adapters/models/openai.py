@@ -16,7 +16,7 @@ from urllib.parse import urlsplit, urlunsplit
 import httpx
 
 from judge.adapters.models.chat_reply import ChatDraft
-from judge.adapters.models.failure import ModelFailure, failure_of_status, quota_failure
+from judge.adapters.models.failure import ModelFailure, failure_of
 from judge.adapters.models.remote import follow, in_each_object
 from judge.errors import ConfigurationError, ModelUnavailable
 from judge.ports import Journal, OnText
@@ -30,11 +30,6 @@ MAX_BODY_BYTES: Final = 4_000_000
 """Reading stops there; a reply has a few thousand characters."""
 
 CHECK_SETTINGS: Final = "check JUDGE_MODEL and JUDGE_OPENAI_BASE_URL"
-
-NO_SERVER: Final = (
-    "nothing answers at JUDGE_OPENAI_BASE_URL: start the server (Ollama: `ollama serve`), or "
-    "correct the address"
-)
 
 ResponseFormat = Literal["exact", "json_schema", "json_object", "text"]
 FORMATS: Final[tuple[ResponseFormat, ...]] = ("exact", "json_schema", "json_object", "text")
@@ -59,9 +54,6 @@ _CAP: Final = re.compile(
 )
 _SCHEMA: Final = re.compile("schema|grammar|response_format|structured|not implemented")
 """In the message of a server that fails at the form of the reply, not at everything."""
-
-_NO_ROUTE: Final = "can handle the requested parameters"
-"""OpenRouter's 404 where no provider supports the form of the request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +82,9 @@ class RequestForm:
         if status in _REFUSED and 0 < (limit := self._smaller_limit(told)) < self.max_tokens:
             return replace(self, max_tokens=limit)
         cannot = status == HTTPStatus.NOT_IMPLEMENTED or (status >= 500 and _SCHEMA.search(told))
-        if not (status in _REFUSED or cannot or _NO_ROUTE in message):
+        # OpenRouter answers with 404 where no provider supports the form.
+        has_no_route = "can handle the requested parameters" in message
+        if not (status in _REFUSED or cannot or has_no_route):
             return None
         weaker = FORMATS[FORMATS.index(self.response_format) + 1 :]
         return replace(self, response_format=weaker[0]) if weaker else None
@@ -190,7 +184,11 @@ class OpenaiService:
                     return _refused(response, told)
                 await follow(_events(response), draft, on_text)
         except httpx.ConnectError:
-            return ModelFailure("transport:ConnectError", hint=NO_SERVER), ""
+            hint = (
+                "nothing answers at JUDGE_OPENAI_BASE_URL: start the server (Ollama: `ollama "
+                "serve`), or correct the address"
+            )
+            return ModelFailure("transport:ConnectError", hint=hint), ""
         except ValueError:  # not JSON, or not a completion
             return ModelFailure("not-json", hint=CHECK_SETTINGS), ""
         except Exception as error:  # noqa: BLE001 - httpx's, or a key that no header can hold
@@ -200,11 +198,8 @@ class OpenaiService:
         return (ModelFailure("cut-short") if draft.is_cut_short else draft), ""
 
 
-def open_client(base_url: str) -> httpx.AsyncClient:
-    """A client of the server at *base_url*, without time-outs: callers set them.
-
-    Raises ConfigurationError.
-    """
+def open_client(base_url: str, setting: str = "JUDGE_OPENAI_BASE_URL") -> httpx.AsyncClient:
+    """A client of *base_url* without time-outs; raises ConfigurationError that names *setting*."""
     try:
         return httpx.AsyncClient(
             timeout=None,  # noqa: S113 - the deadline is the caller's
@@ -214,8 +209,8 @@ def open_client(base_url: str) -> httpx.AsyncClient:
         )
     except (OSError, ImportError, ValueError, httpx.InvalidURL) as error:  # httpx may lack SOCKS
         raise ConfigurationError(
-            f"No client for JUDGE_OPENAI_BASE_URL can be opened ({type(error).__name__}). Correct "
-            "it, or SSL_CERT_FILE and the proxy variables where they are set."
+            f"No client for {setting} can be opened ({type(error).__name__}). Correct it, or "
+            "SSL_CERT_FILE and the proxy variables where they are set."
         ) from None
 
 
@@ -231,10 +226,7 @@ def bearer(api_key: str) -> dict[str, str]:
 
 
 async def served_models(base_url: str, api_key: str, *, timeout_s: float) -> tuple[str, ...]:
-    """The names of the models that the server at *base_url* has.
-
-    Raises ModelUnavailable and ConfigurationError.
-    """
+    """The models of the server at *base_url*; raises ModelUnavailable and ConfigurationError."""
     client = open_client(base_url)
     try:
         async with asyncio.timeout(timeout_s), client:
@@ -280,26 +272,22 @@ def _refused(response: httpx.Response, body: str) -> tuple[ChatDraft | ModelFail
     inner = error.get("error") if isinstance(error, dict) else None
     if isinstance(inner, dict) and inner.get("code") == "content_filter":
         return ChatDraft(blocked="CONTENT_FILTER"), ""
-    return _failure(response.status_code, error, response.headers.get("Retry-After", "")), body
-
-
-def _failure(status: int, error: object, retry_after: str = "") -> ModelFailure:
-    hint = _hint(status, error)
-    return quota_failure(status, error) or failure_of_status(status, hint, retry_after)
+    retry_after = response.headers.get("Retry-After")
+    return failure_of(response.status_code, error, retry_after, _hint), body
 
 
 def _event_failure(error: object) -> ModelFailure:
     """The failure for an *error* in the middle of a stream; without a status it may be retried."""
     code = error.get("code") if isinstance(error, Mapping) else None
     if isinstance(code, int) and 400 <= code < 600:
-        return _failure(code, {"error": error})
+        return failure_of(code, {"error": error}, None, _hint)
     return ModelFailure("error-event", hint=f"the server failed: see its log, and {CHECK_SETTINGS}")
 
 
-def _hint(status: int, error: object) -> str:
+def _hint(status: int, error: str) -> str:
     if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
         return "the key was refused: check JUDGE_OPENAI_API_KEY"
-    if status == HTTPStatus.NOT_FOUND and "model" in json.dumps(error):
+    if status == HTTPStatus.NOT_FOUND and "model" in error:
         return (
             "JUDGE_MODEL names no model of this server (Ollama: `ollama list` shows those it has, "
             "`ollama pull NAME` gets one)"

@@ -52,9 +52,8 @@ BLOCKING: Final = frozenset(
 class ModelService(Protocol):
     """One service, called once without retries."""
 
-    @property
-    def name(self) -> str:
-        """The model's name as configured."""
+    name: str
+    """The model's name as configured."""
 
     async def ask(
         self, prompt: Prompt, *, doubles_limit: bool, on_text: OnText

@@ -37,9 +37,6 @@ RedisClient = Redis | RedisCluster
 T = TypeVar("T")
 Call = Callable[[], Awaitable[T]]
 
-MAX_CONNECTIONS = 64
-"""To one server; `SharedRedis` lets fewer calls run at once."""
-
 REPLY_TIMEOUT_S = 0.25
 """For one call with its retry; a Redis in the same building replies in about 1 ms."""
 
@@ -52,12 +49,6 @@ CONNECT_TIMEOUT_S = 1.0
 
 SENTINEL_TIMEOUT_S = 0.1
 """For one sentinel, so that the next can still be asked within the time-out of a call."""
-
-SENTINEL_PORT = 26379
-REDIS_PORT = 6379
-
-MAX_CONCURRENT_CALLS = 16
-"""Concurrent calls of one process; no time-out runs while others wait for their turn."""
 
 BACKOFF_S = 1.0
 """How long Redis is not asked after it failed, so that few requests wait for it."""
@@ -77,7 +68,7 @@ def connect(url: str) -> RedisClient:
     except ValueError as error:
         raise ConfigurationError(f"REDIS_URL cannot be used: it {error}.") from None
     options: dict[str, Any] = {
-        "max_connections": MAX_CONNECTIONS,
+        "max_connections": 64,  # to one server; SharedRedis lets fewer calls run at once
         "socket_timeout": None,  # call_redis has one for the whole call
         "socket_connect_timeout": CONNECT_TIMEOUT_S,
         # Writes are idempotent here, so one repeat is safe; the default of ten takes too long.
@@ -98,7 +89,7 @@ def connect(url: str) -> RedisClient:
 
 def _client(address: RedisAddress, options: dict[str, Any]) -> RedisClient:
     if address.layout == "cluster":
-        hosts, shared = _hosts(address, REDIS_PORT)
+        hosts, shared = _hosts(address, 6379)
         nodes = [ClusterNode(host, port) for host, port in hosts]
         # By default every fifth MOVED reply closes all connections, those in use too, whose
         # commands are then sent again.
@@ -117,7 +108,7 @@ def _client(address: RedisAddress, options: dict[str, Any]) -> RedisClient:
 
 
 def _master(address: RedisAddress, options: dict[str, Any]) -> Redis:
-    hosts, shared = _hosts(address, SENTINEL_PORT)
+    hosts, shared = _hosts(address, 26379)
     sentinels = _Sentinels(
         hosts,
         sentinel_kwargs={
@@ -212,7 +203,7 @@ class SharedRedis:
         self._probes: list[Call[object]] = []
         self._down_since: float | None = None
         self._retry_at = 0.0
-        self._turns = asyncio.Semaphore(MAX_CONCURRENT_CALLS)
+        self._turns = asyncio.Semaphore(16)  # no time-out runs while others wait for their turn
 
     @property
     def is_degraded(self) -> bool:

@@ -15,9 +15,6 @@ LOCK_PREFIX = "lock:"
 PROBE_KEYS = ("probe:1", "probe:2")
 """Keys of two hash slots: a node of a cluster, used as a single server, refuses this MGET."""
 
-NEVER_EXPIRES = -1
-ABSENT = -2
-
 # One script acquires and extends: a call repeated after a lost reply still succeeds.
 ACQUIRE = """
 local holder = redis.call('GET', KEYS[1])
@@ -95,7 +92,7 @@ class RedisCache:
 
         async def left() -> float | None:
             left_ms = int(await self._client.pttl(key))
-            return {ABSENT: None, NEVER_EXPIRES: math.inf}.get(left_ms, left_ms / 1000)
+            return {-2: None, -1: math.inf}.get(left_ms, left_ms / 1000)
 
         return await self._redis.ask(left, lambda: self._standby.seconds_left(key))
 
@@ -154,10 +151,8 @@ def _text(value: bytes | str | None) -> str | None:
 class RedisRateLimiter:
     """A RateLimiter over all processes, and *local* while Redis is down.
 
-    A caller's window begins with its first request and not with the clock's minute, so that a
-    caller never waits for longer than one window. *local* counts every request too, so that an
-    outage in the middle of a window gives nobody a new one. During an outage each process has a
-    limit of its own.
+    A window begins with a caller's first request and not with the clock's minute. *local* counts
+    every request too, so that an outage in the middle of a window gives nobody a new one.
     """
 
     def __init__(self, redis: SharedRedis, limit: RateLimit, local: RateLimiter) -> None:

@@ -23,7 +23,6 @@ _LIBRARY_ERRORS = (
     OSError,
     ValueError,  # bad header values, impossible names: UnicodeError is one of them
 )
-_TIMEOUTS = (httpx.TimeoutException, TimeoutError)
 
 
 def parse_url(text: str) -> httpx.URL:
@@ -73,7 +72,7 @@ def translated_errors(host: str) -> Iterator[None]:
     """Turn the errors of httpx into FetchError."""
     try:
         yield
-    except _TIMEOUTS as error:
+    except (httpx.TimeoutException, TimeoutError) as error:
         raise FetchError("timeout", f"{host} did not answer in time. Try again later.") from error
     except _LIBRARY_ERRORS as error:
         if tls := _tls_cause(error):
@@ -98,10 +97,7 @@ def _tls_cause(error: BaseException | None) -> str:
 
 
 async def read_body(response: httpx.Response, limit: int) -> bytes:
-    """The body of *response*, cut at *limit* + 1 bytes: a longer one is too large.
-
-    No more than that is read or held. Raises FetchError ("encoding").
-    """
+    """At most *limit* + 1 bytes of the body; no more is read. Raises FetchError ("encoding")."""
     encoding = response.headers.get("content-encoding", "")
     codings = [name.strip().lower() for name in encoding.split(",")]
     gzip_count = sum(name in {"gzip", "x-gzip"} for name in codings)

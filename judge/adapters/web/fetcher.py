@@ -10,6 +10,7 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
 from importlib.metadata import version
 
 import httpx
@@ -27,8 +28,6 @@ MAX_PDF_BYTES = 10 * 1024 * 1024
 MAX_REDIRECTS = 3
 MAX_CONNECTIONS = 64
 MAX_HEADER_CHARS = 512
-
-_GONE = frozenset({httpx.codes.NOT_FOUND, httpx.codes.GONE})
 
 _HTML = "text/html, application/xhtml+xml;q=0.9"
 _MEDIA: Mapping[Media, tuple[str, str, str]] = {
@@ -50,21 +49,18 @@ _CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([\w.:+-]{1,40})", re.IGNORECASE
 _PRINTABLE = re.compile(r"[\x20-\x7e]*")
 
 
+@dataclass(slots=True)
 class HttpxFetcher:
     """Fetches pages over guarded connections; a PageFetcher."""
 
-    def __init__(
-        self,
-        transport: httpx.AsyncBaseTransport,
-        *,
-        contact: Callable[[], str],
-        product_version: str,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._transport = transport
-        self._contact = contact
-        self._version = product_version
-        self._robots = RobotsCache(self._fetch_robots, clock)
+    transport: httpx.AsyncBaseTransport
+    contact: Callable[[], str]
+    clock: Callable[[], float] = time.monotonic
+    product: str = f"{PRODUCT}/{version('judge')}"
+    _robots: RobotsCache = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._robots = RobotsCache(self._fetch_robots, self.clock)
 
     async def fetch(self, url: str, *, timeout_s: float, media: Media = "html") -> Page:
         """The page at *url*.
@@ -89,7 +85,7 @@ class HttpxFetcher:
     async def aclose(self) -> None:
         """Close every connection."""
         await self._robots.aclose()
-        await self._transport.aclose()
+        await self.transport.aclose()
 
     @asynccontextmanager
     async def _opened(
@@ -108,7 +104,7 @@ class HttpxFetcher:
                 await self._robots.check(hop)
             with translated_errors(hop.host):
                 request = httpx.Request("GET", hop, headers=headers)
-                response = await self._transport.handle_async_request(request)
+                response = await self.transport.handle_async_request(request)
                 response.request = request
                 async with aclosing(response):
                     following = next_hop(response)
@@ -122,10 +118,9 @@ class HttpxFetcher:
         )
 
     def _headers(self, media: Media) -> dict[str, str]:
-        contact = "".join(_PRINTABLE.findall(self._contact()))[:MAX_HEADER_CHARS]
-        product = f"{PRODUCT}/{self._version}"
+        contact = "".join(_PRINTABLE.findall(self.contact()))[:MAX_HEADER_CHARS]
         return {
-            "User-Agent": f"{product} (+{contact})" if contact else product,
+            "User-Agent": f"{self.product} (+{contact})" if contact else self.product,
             "Accept": _MEDIA[media][1],
             "Accept-Encoding": "gzip",
             "Accept-Language": "en",
@@ -151,11 +146,9 @@ def open_fetcher(
     ssl_context: ssl.SSLContext | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> HttpxFetcher:
-    """A fetcher with its own connections; close it with `aclose`.
+    """A fetcher with its own connections; *contact* is called at each fetch, as it may change.
 
-    *contact* is called at each fetch, as the sources file may change. *trusted_hosts* are
-    `host:port`s that may be fetched from although their address is private. The other parameters
-    are for tests, and for networks with their own certificate authority.
+    *trusted_hosts* are `host:port`s that may be fetched from although their address is private.
     """
     transport = transport or httpx.AsyncHTTPTransport(
         verify=ssl_context or httpx.create_ssl_context(trust_env=False),
@@ -165,7 +158,7 @@ def open_fetcher(
     guarded = GuardedTransport(
         frozenset(host.lower() for host in trusted_hosts), resolver or open_resolver(), transport
     )
-    return HttpxFetcher(guarded, contact=contact, product_version=version("judge"), clock=clock)
+    return HttpxFetcher(guarded, contact, clock)
 
 
 async def _read_page(url: str, response: httpx.Response, media: Media) -> Page:
@@ -209,13 +202,9 @@ async def _read_page(url: str, response: httpx.Response, media: Media) -> Page:
 
 def _bad_status(response: httpx.Response) -> FetchError:
     status = response.status_code
-    advice = (
-        "look where the page has moved to and correct the source's url."
-        if status in _GONE
-        else "ask the site whether it lets programs in, or choose another page."
-    )
     return FetchError(
         "status",
-        f"{response.url.host} answered with status {status}. If it stays so, {advice}",
+        f"{response.url.host} answered with status {status}. If it stays so, look where the page "
+        "has moved to, ask whether the site lets programs in, or choose another page.",
         status,
     )

@@ -8,6 +8,7 @@ import asyncio
 import re
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 
 import httpx
 from protego import Protego
@@ -59,35 +60,26 @@ def _merge_other_agents(line: str) -> str:
     return f"User-agent: {PRODUCT if token and token[0] == PRODUCT.lower() else 'another'}"
 
 
+@dataclass(frozen=True, slots=True)
 class RobotsCache:
     """Caches the rules of each origin, with one fetch at a time for each.
 
     A 4xx or too many redirects mean that there are no rules (RFC 9309, 2.3.1.2 and 2.3.1.3). After
-    a 5xx, a time-out or garbage the rules are unknown: everything is refused for a minute
-    (2.3.1.4). A failed connection would fail for the page as well, so that error is raised and not
-    cached.
+    a 5xx, a time-out or garbage everything is refused for a minute (2.3.1.4). A failed connection,
+    which would fail for the page as well, is raised and not cached.
     """
 
-    def __init__(
-        self,
-        fetch: Callable[[str], Awaitable[str]],
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._fetch = fetch
-        """Gives the text of the robots.txt at an address; raises FetchError."""
-        self._clock = clock
-        self._rules_by_origin: dict[str, tuple[Protego | FetchError, float]] = {}
-        self._single_flight = SingleFlight()
+    fetch: Callable[[str], Awaitable[str]]
+    """Gives the text of the robots.txt at an address; raises FetchError."""
+    clock: Callable[[], float] = time.monotonic
+    _rules_by_origin: dict[str, tuple[Protego | FetchError, float]] = field(default_factory=dict)
+    _single_flight: SingleFlight = field(default_factory=SingleFlight)
 
     async def check(self, url: httpx.URL) -> None:
-        """Raise FetchError ("robots") unless *url* may be fetched.
-
-        If robots.txt itself cannot be fetched for want of a connection, the reason is "address",
-        "connection", "tls" or "timeout".
-        """
+        """Raise FetchError unless *url* may be fetched: "robots", or why there is no connection."""
         origin = origin_of(url)
         rules, expiry = self._rules_by_origin.get(origin, (None, 0.0))
-        if rules is None or self._clock() >= expiry:
+        if rules is None or self.clock() >= expiry:
             rules = await self._single_flight.share(origin, lambda: self._fetch_rules(origin))
         if isinstance(rules, FetchError):
             raise FetchError(rules.reason, str(rules)) from rules
@@ -109,7 +101,7 @@ class RobotsCache:
         ttl_s = RULES_TTL_S
         try:
             async with asyncio.timeout(ROBOTS_TIMEOUT_S):
-                text = await self._fetch(f"{origin}/robots.txt")
+                text = await self.fetch(f"{origin}/robots.txt")
             rules = await asyncio.to_thread(parse_robots, text)
         except TimeoutError:
             rules = _unknown(origin, f"did not come within {ROBOTS_TIMEOUT_S:g} s")
@@ -121,7 +113,7 @@ class RobotsCache:
                 rules = parse_robots("")
             else:
                 rules, ttl_s = _unknown(origin, f"cannot be read: {error}"), UNREACHABLE_TTL_S
-        self._rules_by_origin[origin] = rules, self._clock() + ttl_s
+        self._rules_by_origin[origin] = rules, self.clock() + ttl_s
         return rules
 
 

@@ -11,6 +11,7 @@ import ipaddress
 import socket
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 
 import httpx
@@ -86,6 +87,7 @@ def open_resolver() -> Resolver:
     return resolve
 
 
+@dataclass(frozen=True, slots=True)
 class GuardedTransport(httpx.AsyncBaseTransport):
     """Sends requests only to public addresses and to *trusted* `host:port`s.
 
@@ -93,18 +95,12 @@ class GuardedTransport(httpx.AsyncBaseTransport):
     another name has shown that name's certificate.
     """
 
-    def __init__(
-        self, trusted: frozenset[str], resolver: Resolver, inner: httpx.AsyncBaseTransport
-    ) -> None:
-        self._trusted = trusted
-        self._resolver = resolver
-        self._inner = inner
+    trusted: frozenset[str]
+    resolver: Resolver
+    inner: httpx.AsyncBaseTransport
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """The response from the first address that answers, if all of the host's are allowed.
-
-        Raises FetchError ("address", "connection") and httpx's errors.
-        """
+        """The response of the first address that answers; raises FetchError and httpx's errors."""
         host = request.url.raw_host.decode("ascii")
         port = request.url.port or (443 if request.url.scheme == "https" else 80)
         failure: Exception = FetchError(
@@ -118,19 +114,19 @@ class GuardedTransport(httpx.AsyncBaseTransport):
                 extensions={"sni_hostname": host, "timeout": {"connect": CONNECT_TIMEOUT_S}},
             )
             try:
-                return await self._inner.handle_async_request(numbered)
+                return await self.inner.handle_async_request(numbered)
             except (httpx.ConnectError, httpx.ConnectTimeout) as error:
                 failure = error
         raise failure
 
     async def aclose(self) -> None:
         """Close every connection."""
-        await self._inner.aclose()
+        await self.inner.aclose()
 
     async def _allowed(self, host: str, port: int) -> list[str]:
         """The distinct addresses of *host*; raises FetchError if any of them is not allowed."""
         addresses = list(dict.fromkeys(await self._addresses(host)))
-        if host_and_port(host.lower(), port) in self._trusted:
+        if host_and_port(host.lower(), port) in self.trusted:
             return addresses
         for address in addresses:
             if not is_public(address):
@@ -149,7 +145,7 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         except ValueError:
             pass
         try:
-            return await self._resolver(host)
+            return await self.resolver(host)
         except (OSError, UnicodeError) as error:
             raise FetchError(
                 "connection",

@@ -13,7 +13,7 @@ from judge.entrypoints.cli.output import show
 from judge.entrypoints.cli.plain_text import one_line
 from judge.ports import Journal
 from judge.settings import load_settings
-from judge.types.request_fields import parse_fields
+from judge.types.request_fields import BadFields, FieldError, parse_fields
 
 
 def check_files(
@@ -23,18 +23,32 @@ def check_files(
     # Line ends stay as they are, since the report names lines.
     text = read_file(answer, MAX_ANSWER, newline="")
     fields = {"answer": text, "sources": [_source(name) for name in sources], "marks": marks}
-    return _check(journal, fields, form)
+    return _check(journal, fields, sources, form)
 
 
-async def _check(journal: Journal, fields: Mapping[str, Any], form: str) -> int:
-    request = parse_fields(CheckRequest, fields)
-    if request.names("url"):
-        async with open_library(load_settings(), journal) as library:
-            result = await check_request(request, library)
-    else:
-        result = await check_request(request)
+async def _check(
+    journal: Journal, fields: Mapping[str, Any], sources: Sequence[str], form: str
+) -> int:
+    try:
+        request = parse_fields(CheckRequest, fields)
+        if request.names("url"):
+            async with open_library(load_settings(), journal) as library:
+                result = await check_request(request, library)
+        else:
+            result = await check_request(request)
+    except BadFields as bad:
+        errors = [FieldError(_as_typed(e.field, sources), e.message) for e in bad.errors]
+        raise BadFields(errors) from None
     show(form, result, ["\n".join(_lines(request.answer, result))])
     return 0 if result.verdict == "supported" else FOUND_SOMETHING
+
+
+def _as_typed(field: str, sources: Sequence[str]) -> str:
+    """The source that *field* is about, such as `sources.0.text`, as it was typed; else *field*."""
+    parent, _, rest = field.partition(".")
+    number = rest.partition(".")[0]
+    is_source = parent == "sources" and number.isdecimal()
+    return one_line(sources[int(number)]) if is_source else field
 
 
 def _source(name: str) -> dict[str, str]:

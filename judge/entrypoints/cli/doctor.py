@@ -172,8 +172,9 @@ async def _check_index(settings: Settings, journal: Journal) -> list[CheckResult
     try:
         async with open_search(settings, journal) as corpus:
             collections = await corpus.search.catalogue.collections()
-            name = corpus.vectors.name if corpus.vectors else ""
-            missing = await corpus.vectors.missing() if corpus.vectors else 0
+            vectors = corpus.indexer.vectors
+            name = vectors.name if vectors else ""
+            missing = await vectors.missing() if vectors else 0
     except ConfigurationError as error:
         return [CheckResult("vectors", str(error), "Mend that, or set JUDGE_EMBEDDER=none.")]
     except IndexUnavailable as error:

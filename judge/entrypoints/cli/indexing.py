@@ -86,7 +86,7 @@ async def show_stats(journal: Journal, *, form: str) -> None:
     """Print what each collection holds."""
     async with open_search(load_settings(), journal) as corpus:
         collections = await corpus.search.catalogue.collections()
-        vectors = corpus.vectors
+        vectors = corpus.indexer.vectors
         missing = await vectors.missing() if vectors else 0
     if not collections and form == "text":
         say(NOTHING_INDEXED)

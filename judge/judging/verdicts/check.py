@@ -27,7 +27,7 @@ from judge.judging.verdicts.reply_schema import (
     parse_reply,
     soft,
 )
-from judge.text.english import STOP_WORDS, sentences, source_sentences, words
+from judge.text.english import is_english, sentences, source_sentences, words
 from judge.types.references import Reference
 from judge.types.replies import (
     VERDICT_SENTENCES,
@@ -59,9 +59,6 @@ MIN_DISTINCT_SHARE = 0.25
 
 RUN_WORDS = 12
 """A run of this many words that is in our instructions too was copied from there."""
-
-MIN_FUNCTION_WORDS = 0.1
-"""Share of function words from which a text is taken for English; most of it has 0.4."""
 
 _OUR_NAMES = re.compile(
     r"\b(?:references_help|key_points|last answer broke rules)\b", re.IGNORECASE
@@ -185,7 +182,8 @@ class FieldChecker:
         read = [(text, read_marks(text.text)) for text in texts]
         if broken := tuple(defect for one in read for defect in self._hard_defects(*one)):
             return CheckedField(name, value, defects=broken)
-        citations = tuple(citation for one in read for citation in self._citations(*one))
+        citing = [one for one in read if one[1].marks]
+        citations = tuple(citation for one in citing for citation in self._citations(*one))
         defects = (
             *(defect for text in texts for defect in text.defects),
             *(defect for one in read for defect in self._soft_defects(*one)),
@@ -245,7 +243,7 @@ class FieldChecker:
             yield soft("unclear", name, unclear, "only numbers in brackets, as [1]")
         known = [f"{one.title}\n{one.text}\n{one.url}" for one in prompt.references]
         known += [dispute, *prompt.addresses]
-        for quotation in made_up_quotations(text.text, marks.marks, known):
+        for quotation in made_up_quotations(text.text, marks.marks, known) if marks.marks else ():
             expected = "words of a reference or of the dispute in quotation marks"
             yield soft("misquoted", name, quotation, expected)
         for address in made_up_addresses(text.text, known):
@@ -280,20 +278,15 @@ def _carries_nothing(reply: CheckedReply, references: Sequence[Reference]) -> bo
     scores = [citation.support for citation in reply.citations]
     if not scores or any(score is None or score > MIN_SCORE for score in scores):
         return False
-    return all(
+    texts = [reply.summary, *(persona.rationale for persona in reply.personas)]
+    return is_english(" ".join(texts)) and all(
         makes_claim(claim.text)
-        and _is_english(claim.text)
-        and _is_english(source.text)
+        and is_english(source.text)
         and not SourceReading.of([source.title, source.text]).shares_words(claim.text)
-        for text in (reply.summary, *(persona.rationale for persona in reply.personas))
+        for text in texts
         for claim in find_claims(text, find_marks(text))
         for source in (references[number - 1] for number in claim.mark.numbers)
     )
-
-
-def _is_english(text: str) -> bool:
-    tokens = words(text)
-    return sum(token in STOP_WORDS for token in tokens) >= MIN_FUNCTION_WORDS * len(tokens)
 
 
 def contradiction_defects(citations: Iterable[Citation]) -> Iterator[Defect]:

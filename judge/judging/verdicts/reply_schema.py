@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt, V
 from pydantic_core import from_json
 
 from judge.library.dispute import fold
-from judge.text.english import source_sentences, strip_invisible
+from judge.text.english import source_sentences, strip_invisible, strip_text
 from judge.types.replies import Defect, Persona, Prompt, VerdictWord
 from judge.types.request_fields import OrNone, message_of
 
@@ -35,27 +35,16 @@ INTEGER: dict[str, object] = {"type": "integer"}
 VERDICT = {"type": "string", "enum": list(get_args(VerdictWord))}
 
 
-def strip_text(value: object) -> object:
-    """*value*, if it is a string, without invisible characters and surrounding white space."""
-    return strip_invisible(value).strip() if isinstance(value, str) else value
-
-
-def empty_if_none(value: object) -> object:
-    """*value*, or no entries where a model wrote null for a list without any."""
-    return () if value is None else value
-
-
 def one_line(value: object) -> str:
     """*value* on one line; empty if it is no text, as for a headline that was left out."""
     return " ".join(strip_invisible(value).split()) if isinstance(value, str) else ""
 
 
-def named_texts(value: object) -> tuple[str, ...]:
-    """The texts in *value*, if it is a list; what else a model may write there names nothing."""
-    return tuple(v for v in value if isinstance(v, str)) if isinstance(value, list) else ()
-
-
 _STRIPPED = BeforeValidator(strip_text)
+_EMPTY_IF_NONE = BeforeValidator(lambda value: () if value is None else value)
+_TEXTS_ONLY = BeforeValidator(
+    lambda value: [v for v in value if isinstance(v, str)] if isinstance(value, list) else ()
+)
 Text = Annotated[str, Field(min_length=1), _STRIPPED]
 Paraphrase = Annotated[str, Field(min_length=1, max_length=2 * PARAPHRASE_LIMIT), _STRIPPED]
 Prose = Annotated[str, Field(min_length=1, max_length=2 * PROSE_LIMIT), _STRIPPED]
@@ -76,11 +65,11 @@ class QuoteBody(BaseModel):
     """The number of a reference, and those of its sentences that the reply says it relied on."""
 
     number: StrictInt
-    sentences: Annotated[tuple[StrictInt, ...], BeforeValidator(empty_if_none)] = ()
+    sentences: Annotated[tuple[StrictInt, ...], _EMPTY_IF_NONE] = ()
 
 
-Care = Annotated[tuple[str, ...], BeforeValidator(named_texts)]
-QuoteBodies = Annotated[tuple[QuoteBody, ...], BeforeValidator(empty_if_none)]
+Care = Annotated[tuple[str, ...], _TEXTS_ONLY]
+QuoteBodies = Annotated[tuple[QuoteBody, ...], _EMPTY_IF_NONE]
 
 
 class ReplyBody(BaseModel):
@@ -100,7 +89,7 @@ class PartialBody(BaseModel):
     paraphrase: OrNone[Paraphrase] = None
     care: Care = ()
     references_help: OrNone[StrictBool] = None
-    quotes: Annotated[OrNone[QuoteBodies], BeforeValidator(empty_if_none)] = None
+    quotes: Annotated[OrNone[QuoteBodies], _EMPTY_IF_NONE] = None
     personas: OrNone[tuple[OrNone[PersonaBody], ...]] = None
     summary: OrNone[Prose] = None
 

@@ -19,6 +19,9 @@ SHORT_WORDS = 160
 SHRUNK_SHARE = 0.1
 """Of the words of the last good text; less is a remnant of the page."""
 
+ENOUGH_WORDS = 20
+"""Words of text; with fewer, a page may share none with its title and topics by chance."""
+
 KNOWN_SHARE = 0.25
 """Share of a page's stems that its last good text must have, unless it is on its subject and has
 few signs. Two unrelated pages share about a tenth; names for sale list what was sought there."""
@@ -138,7 +141,7 @@ def wall_sign(source: SourceSpec, page: ReadPage, last: PageRecord | None) -> st
     if page.withdrawn:  # A page keeps its title then; one that says so of no page is missing.
         is_other = last and subject and headings and headings.isdisjoint(subject)
         return "unlike" if is_other else ""
-    if subject and subject.isdisjoint(body | headings):
+    if subject.isdisjoint(body | headings) and subject and (signs or length >= ENOUGH_WORDS):
         return "unlike"
     is_off_subject = len(shared) < ON_SUBJECT * len(subject)
     enough = MIN_SIGNS if shared else MIN_SIGNS - 1

@@ -281,10 +281,6 @@ class VisibleDocuments:
         is_there = any(fold_name(passage.id) == fold_name(passage_id) for passage in visible)
         return visible if is_there else ()
 
-    async def ping(self) -> None:
-        """See `Catalogue.ping`."""
-        await self._catalogue.ping()
-
     async def collections(self) -> tuple[CollectionStats, ...]:
         """See `Catalogue.collections`."""
         collections = await self._catalogue.collections()

@@ -314,7 +314,7 @@ def included_files(text: str) -> tuple[Include, ...]:
     except (ValueError, RecursionError):
         return ()
     return tuple(
-        Include(pattern, line_of(text, ("include", index)))
+        (pattern, line_of(text, ("include", index)))
         for index, pattern in enumerate(patterns if isinstance(patterns, list) else ())
         if isinstance(pattern, str) and is_relative_glob(pattern)
     )

@@ -10,10 +10,10 @@ import pytest
 from judge.adapters.memory import MemoryCache, MemoryLock
 from judge.adapters.models.extractive import ExtractiveModel
 from judge.bootstrap.sources import compile_knowledge
-from judge.errors import ContentBlocked
+from judge.errors import ConfigurationError, ContentBlocked
 from judge.golden.cases import StoredCase, load_case
 from judge.golden.differences import differences, masked
-from judge.golden.recording import CannotRecord, new_case_path, record, scrubber
+from judge.golden.recording import new_case_path, record, scrubber
 from judge.golden.replay import run_case
 from judge.judging.pipeline import Pipeline
 from judge.library.pages.retriever import SnippetRetriever
@@ -138,13 +138,13 @@ async def test_key_in_the_url_of_a_page_is_refused(tmp_path: Path) -> None:
     leaky = site()
     leaky.page(f"{SECOND}?key={KEY}", f"<main><p>{TIME}</p></main>")
     judging = replace(pipeline(ScriptedModel(answer()), leaky), knowledge=lambda: known)
-    with pytest.raises(CannotRecord, match="address of a page"):
+    with pytest.raises(ConfigurationError, match="address of a page"):
         await recorded(tmp_path, judging)
 
 
 async def test_case_that_would_not_replay_is_refused(tmp_path: Path) -> None:
     judging = pipeline(ScriptedModel(answer()))
-    with pytest.raises(CannotRecord, match="would not replay"):
+    with pytest.raises(ConfigurationError, match="would not replay"):
         await record(
             tmp_path / "boiler.json",
             ASKED,
@@ -156,5 +156,5 @@ async def test_case_that_would_not_replay_is_refused(tmp_path: Path) -> None:
 
 def test_invalid_case_name_is_refused(tmp_path: Path) -> None:
     for name in ("", "Upper", "../up", "a.b", "x" * 81):
-        with pytest.raises(CannotRecord, match="cannot name a case"):
+        with pytest.raises(ConfigurationError, match="cannot name a case"):
             new_case_path(tmp_path, name)

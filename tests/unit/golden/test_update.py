@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from judge.errors import ConfigurationError
 from judge.golden.cases import serialize_case
-from judge.golden.recording import CannotRecord, update_cases
+from judge.golden.recording import update_cases
 from tests.unit.golden.material import document, read, reply, run_config, write_case
 
 OLD = {
@@ -72,7 +73,7 @@ async def test_missing_reply_is_an_error_and_no_case_is_changed(tmp_path: Path) 
     good = write_case(tmp_path, "good", expected=OLD)
     write_case(tmp_path, "starved", replies=[reply(summary="See [9].")])
     before = good.path.read_bytes()
-    with pytest.raises(CannotRecord, match="starved needs reply 2"):
+    with pytest.raises(ConfigurationError, match="starved needs reply 2"):
         await update_cases(tmp_path, ["good", "starved"], run_config())
     assert good.path.read_bytes() == before
 
@@ -81,7 +82,7 @@ async def test_missing_page_is_an_error_only_in_a_recorded_case(tmp_path: Path) 
     pages = {"https://a.example/repairs": "Your landlord repairs the boiler and the heating."}
     answer = reply(summary="It is theirs [1].", quotes=[])
     write_case(tmp_path, pages=pages, recorded=True, replies=[answer, answer])
-    with pytest.raises(CannotRecord, match=r"needs the page https://b\.example/time"):
+    with pytest.raises(ConfigurationError, match=r"needs the page https://b\.example/time"):
         await update_cases(tmp_path, ["boiler"], run_config())
     write_case(tmp_path, pages=pages, replies=[answer, answer], expected={"references": 2})
     [update] = await update_cases(tmp_path, ["boiler"], run_config())

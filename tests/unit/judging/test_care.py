@@ -29,11 +29,11 @@ LISTENERS = HelpLine("Listeners", "https://listeners.example/", "116 000")
 
 
 def needs_care(text: str) -> bool:
-    return find_safety(WATCH, read_dispute(text, "Am I being unreasonable?")).needs_care
+    return bool(find_safety(WATCH, read_dispute(text, "Am I being unreasonable?")).reasons)
 
 
 def care_for(text: str, *rules: SafetyRule) -> bool:
-    return find_safety(compile_safety(rules), read_dispute(text, "")).needs_care
+    return bool(find_safety(compile_safety(rules), read_dispute(text, "")).reasons)
 
 
 def rule(*terms: str, patterns: tuple[str, ...] = (), harmless: tuple[str, ...] = ()) -> SafetyRule:

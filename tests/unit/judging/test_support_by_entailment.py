@@ -1,6 +1,7 @@
 """JUDGE_SUPPORT=onnx:FOLDER: a model lowers support, and its failure loses no verdict."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -9,7 +10,7 @@ pytest.importorskip("onnx")
 
 from judge.adapters.models.entailment import OnnxEntailment, read_entailment
 from judge.errors import ConfigurationError, ModelUnavailable
-from judge.judging.support_by_model import SupportByEntailment
+from judge.judging.support_by_model import rate_by_entailment
 from judge.types.results import JudgeResult, SupportAsked
 from tests.fakes.entailment_model import make_entailment_model
 from tests.fakes.model import ScriptedModel
@@ -26,7 +27,7 @@ def model(request, tmp_path) -> OnnxEntailment:
 
 async def judged(model, summary: str) -> tuple[JudgeResult, World]:
     world = World(ScriptedModel(*[reply(f"{summary} [1].")] * 2))
-    support = SupportByEntailment(model, world.clock, world.journal)
+    support = partial(rate_by_entailment, model, world.clock, world.journal)
     world.pipeline = replace(world.pipeline, support=support)
     return await world.judge(), world
 

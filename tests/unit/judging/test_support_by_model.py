@@ -2,13 +2,14 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
 
 from judge.adapters.models.extractive import ExtractiveModel
 from judge.errors import ContentBlocked, ModelUnavailable
-from judge.judging.support_by_model import SupportByModel
+from judge.judging.support_by_model import rate_by_model
 from judge.types.results import JudgeResult, SupportAsked
 from tests.fakes.model import ScriptedModel
 from tests.unit.judging.test_pipeline import GOOD, World, reply
@@ -16,7 +17,7 @@ from tests.unit.judging.test_pipeline import GOOD, World, reply
 
 async def judged(model: ScriptedModel) -> tuple[JudgeResult, World]:
     world = World(model)
-    support = SupportByModel(world.pipeline.model)
+    support = partial(rate_by_model, world.pipeline.model)
     world.pipeline = replace(world.pipeline, support=support)
     return await world.judge(), world
 
@@ -93,7 +94,7 @@ async def test_failed_call_keeps_the_verdict_and_the_computed_support(
 async def test_extractive_answer_is_not_scored_by_the_model() -> None:
     model = ScriptedModel(ModelUnavailable("Down."))
     world = World(model, ExtractiveModel())
-    world.pipeline = replace(world.pipeline, support=SupportByModel(world.pipeline.model))
+    world.pipeline = replace(world.pipeline, support=partial(rate_by_model, world.pipeline.model))
     result = await world.judge()
     assert result.citations
     assert len(model.prompts) == 1

@@ -81,5 +81,5 @@ def test_login_and_options_apply_to_every_host():
 
 
 def test_invalid_setting_is_refused_with_an_example():
-    with pytest.raises(ValidationError, match="names no service; write it as redis"):
+    with pytest.raises(ValidationError, match="must be written as redis"):
         Settings(REDIS_URL="redis+sentinel://a:26379")

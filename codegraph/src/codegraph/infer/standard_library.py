@@ -5,6 +5,7 @@ or element are listed.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from codegraph.infer import types as ty
@@ -20,13 +21,7 @@ def _by_word(groups: dict[str, _Value]) -> dict[str, _Value]:
     return {word: value for words, value in groups.items() for word in words.split()}
 
 
-def _iterator(types: ty.Types) -> ty.Types:
-    return ty.generic("iterator", types)
-
-
-def _awaitable(types: ty.Types) -> ty.Types:
-    return ty.generic("awaitable", types)
-
+_iterator, _awaitable = partial(ty.generic, "iterator"), partial(ty.generic, "awaitable")
 
 #: The last part of a generic's name -> its behaviour, which several generics share.
 _CANONICAL_GENERICS = _by_word(

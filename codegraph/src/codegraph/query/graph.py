@@ -85,19 +85,12 @@ class Graph:
 
     def overridden_by(self, method: str) -> list[str]:
         """The methods that override *method*, in direct and indirect subclasses."""
-        overrides = "overrides"
-        return _closure(method, lambda m: [e.src for e in self.edges_to(m) if e.kind == overrides])
-
-    def overrides_of(self, method: str) -> list[str]:
-        """The methods that *method* overrides, in direct and indirect base classes."""
-        overrides = "overrides"
-        return _closure(
-            method, lambda m: [e.dst for e in self.edges_from(m) if e.kind == overrides]
-        )
+        return _closure(method, lambda m: [e.src for e in self.edges_to(m) if _overrides(e)])
 
     def dispatched_to(self, method: str) -> Iterator[tuple[str, Edge]]:
         """The uses of base methods that may dispatch to *method*, each with the base method."""
-        for base in self.overrides_of(method):
+        bases = _closure(method, lambda m: [e.dst for e in self.edges_from(m) if _overrides(e)])
+        for base in bases:
             for edge in self.edges_to(base):
                 if may_dispatch(edge):
                     yield base, replace(edge, confidence="dispatch")
@@ -118,6 +111,10 @@ def may_dispatch(edge: Edge) -> bool:
     """Whether a use may reach an override of the method that it names."""
     is_use = edge.kind in ("calls", "references") and edge.confidence in ("exact", "inferred")
     return is_use and not edge.is_direct
+
+
+def _overrides(edge: Edge) -> bool:
+    return edge.kind == "overrides"
 
 
 def _closure(start: str, following: Callable[[str], list[str]]) -> list[str]:

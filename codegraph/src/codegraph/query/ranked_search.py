@@ -19,7 +19,7 @@ import Stemmer
 
 from codegraph.models import SearchItem
 from codegraph.query.graph import Graph
-from codegraph.query.sections import PROSE, Section, guess_sections, innermost, is_test
+from codegraph.query.sections import PROSE, Section, guess_sections, is_test
 from codegraph.query.text_search import SEARCHED
 from codegraph.source_text import decoded, snippet
 from codegraph.store.artifact import FileRecord
@@ -116,15 +116,10 @@ def ranked_sections(
     return [_item(path, match, read) for _, path, match in best], has_more
 
 
-def query_words(query: str) -> list[str]:
-    """The words of *query* and the parts of its identifiers, without stop words unless alone."""
-    words = list(dict.fromkeys(_WORD.findall(f"{query} {_BORDER.sub(' ', query)}".lower())))
-    return [word for word in words if word not in _STOP_WORDS] or words
-
-
 def _terms(query: str) -> list[_Term]:
-    """The stems of the words of *query*."""
-    words = query_words(query)
+    """The stems of the words of *query*, identifiers' parts too; stop words only if alone."""
+    words = list(dict.fromkeys(_WORD.findall(f"{query} {_BORDER.sub(' ', query)}".lower())))
+    words = [word for word in words if word not in _STOP_WORDS] or words
     prefixes = map(_prefix, words, Stemmer.Stemmer("english").stemWords(words))
     short_names = query.strip().lower().split(".")
     unique = dict.fromkeys(p for p in prefixes if len(p) >= _MIN_STEM_LENGTH or p in short_names)
@@ -170,13 +165,16 @@ def _matched_sections(
     path_terms: set[int],
     terms: Sequence[_Term],
 ) -> list[_MatchedSection]:
-    index_at = innermost(sections)
+    # For each line the last section around it, which is the innermost; without one the first.
+    innermost = [0] * (text.count("\n") + 2)
+    for index, (start, end, _) in enumerate(sections):
+        innermost[start : end + 1] = [index] * (end + 1 - start)
     body: dict[int, _Weights] = {} if hits else {0: {}}
     lines: dict[int, list[int]] = defaultdict(list)
     line, counted = 1, 0
     for offset, term in hits:
         line, counted = line + text.count("\n", counted, offset), offset
-        index = index_at(line)
+        index = innermost[line]
         _added(body.setdefault(index, {}), [term], _BODY_WEIGHT)
         lines[index].append(line)
     matches = [_MatchedSection(sections[i], w, tuple(w), lines[i]) for i, w in body.items()]

@@ -6,8 +6,7 @@ into pieces of equal length.
 """
 
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 #: The languages of files that hold prose or data, not code.
@@ -86,27 +85,3 @@ def is_test(path: str) -> bool:
     stem = name.rpartition(".")[0] or name
     is_named_so = name.startswith("test_") or stem.endswith(("_test", ".test", ".spec"))
     return is_named_so or not {"tests", "test", "__tests__"}.isdisjoint(folders)
-
-
-def innermost(sections: Sequence[Section]) -> Callable[[int], int]:
-    """A function from a line to the index of the innermost of *sections* around it, 0 without one.
-
-    It is the last one that has begun and has not ended.
-    """
-    starts = [section.start for section in sections]
-    #: For each section the index of the last one before it that goes on at its start.
-    outer: list[int] = []
-    unended: list[int] = []
-    for number, section in enumerate(sections):
-        while unended and sections[unended[-1]].end < section.start:
-            unended.pop()
-        outer.append(unended[-1] if unended else 0)
-        unended.append(number)
-
-    def index_at(line: int) -> int:
-        index = bisect_right(starts, line) - 1
-        while index > 0 and sections[index].end < line:
-            index = outer[index]
-        return max(index, 0)
-
-    return index_at

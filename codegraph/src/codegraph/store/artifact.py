@@ -11,7 +11,7 @@ from collections.abc import Callable
 import msgspec
 
 from codegraph.errors import GraphMissing
-from codegraph.facts import FACTS_VERSION, FileFacts
+from codegraph.facts import FACTS_VERSION
 from codegraph.models import FileStat, Freshness, Part, Staleness
 from codegraph.source_text import content_hash
 from codegraph.store.repository import MAX_FILE_BYTES
@@ -110,16 +110,6 @@ class BuildCache(msgspec.Struct):
     files: dict[str, CachedFile]
     builder: str
     settings: dict[str, int]
-
-
-def encode_facts(facts: FileFacts) -> bytes:
-    """The facts of one file as bytes."""
-    return msgspec.msgpack.encode(facts)
-
-
-def decode_facts(content: bytes) -> FileFacts:
-    """The facts that `encode_facts` wrote; raise msgspec.DecodeError for anything else."""
-    return msgspec.msgpack.decode(content, type=FileFacts)
 
 
 def encode_build_cache(files: dict[str, CachedFile]) -> bytes:

@@ -3,6 +3,7 @@
 A search is one statement over the terms of the question; the scope is a condition of it, so that it
 filters before anything is ranked. `writer.py` writes, `database.py` has the tables.
 """
+# ruff: noqa: D102 - judge/ports.py says what each method does
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -78,7 +79,6 @@ class PostgresIndex:
     async def search(
         self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
     ) -> SearchResults:
-        """See `SearchIndex.search`."""
         if query.is_empty:
             return SearchResults()
         async with self.database.connection() as connection:
@@ -102,7 +102,6 @@ class PostgresIndex:
         return SearchResults(hits[offset : offset + limit], max(total, len(hits)), warnings)
 
     async def collections(self) -> tuple[CollectionStats, ...]:
-        """See `Catalogue.collections`."""
         found = await self._rows("""
             SELECT max(d.spelling COLLATE "C"), count(*), sum((d.record->>'passages')::int)
             FROM judge.documents d GROUP BY d.collection ORDER BY d.collection COLLATE "C"
@@ -110,7 +109,6 @@ class PostgresIndex:
         return tuple(CollectionStats(*row) for row in found)
 
     async def documents(self, collection: str) -> tuple[IndexedDocument, ...]:
-        """See `Catalogue.documents`."""
         found = await self._rows(
             'SELECT record FROM judge.documents WHERE collection = {} ORDER BY path COLLATE "C"',
             fold_name(collection),
@@ -118,14 +116,12 @@ class PostgresIndex:
         return tuple(RECORD.validate_python(record) for (record,) in found)
 
     async def names(self, kind: NameKind, scope: Scope = EVERYWHERE) -> tuple[str, ...]:
-        """See `Catalogue.names`."""
         found = await self._rows(
             "SELECT DISTINCT {} FROM judge.passages p WHERE {}", _NAMES[kind], _scope(scope)
         )
         return tuple(sorted(name for (name,) in found))
 
     async def contains(self, scope: Scope) -> bool:
-        """See `Catalogue.contains`."""
         return bool(
             await self._rows("SELECT 1 FROM judge.passages p WHERE {} LIMIT 1", _scope(scope))
         )
@@ -133,7 +129,6 @@ class PostgresIndex:
     async def around(
         self, passage_id: str, *, before: int = 0, after: int = 0
     ) -> tuple[Passage, ...]:
-        """See `Catalogue.around`."""
         statement = """
             SELECT p.passage FROM judge.passages p
             JOIN judge.passages this ON this.name = {} AND p.key = this.key
@@ -143,13 +138,8 @@ class PostgresIndex:
         found = await self._rows(statement, fold_name(passage_id), before, after)
         return tuple(PASSAGE.validate_python(passage) for (passage,) in found)
 
-    async def ping(self) -> None:
-        """See `Catalogue.ping`."""
-        await self._rows("SELECT 1")
-
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[PostgresWriter]:
-        """See `WritableIndex.writing`."""
         async with self.database.connection(statement_s=WRITE_S) as connection:
             await self.database.migrate(connection)
             await connection.commit()

@@ -1,4 +1,5 @@
 """Writes to PostgreSQL in transactions: what is not committed is lost whole, and nothing else."""
+# ruff: noqa: D102 - judge/ports.py says what each method does
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,9 +13,6 @@ from judge.errors import ConfigurationError
 from judge.ports import Embedder
 from judge.text.index_tokens import passage_vector
 from judge.types.search import DocumentWithPassages, Passage, ancestors, document_key, fold_name
-
-SAMPLE = 1000
-"""Passages whose average length stands for that of all."""
 
 _DOCUMENTS = "COPY judge.documents (key, collection, spelling, path, record) FROM STDIN"
 _PASSAGES = """
@@ -78,13 +76,11 @@ class PostgresWriter:
         [(count, total)] = await rows(
             self.connection,
             "SELECT count(*), coalesce(sum(cardinality(string_to_array(btrim(stems), ' '))), 0) "
-            "FROM (SELECT stems FROM judge.passages LIMIT {}) AS sample",
-            SAMPLE,
+            "FROM (SELECT stems FROM judge.passages LIMIT 1000) AS sample",
         )
         return float((total + sum(lengths)) / (count + len(lengths)))
 
     async def remove(self, collection: str, document_ids: Sequence[str] | None = None) -> None:
-        """See `IndexWriter.remove`."""
         if document_ids is None:
             await rows(
                 self.connection,
@@ -95,7 +91,6 @@ class PostgresWriter:
             await self._delete([document_key(collection, name) for name in document_ids])
 
     async def commit(self) -> None:
-        """See `IndexWriter.commit`."""
         await self.connection.commit()
 
     async def _delete(self, keys: list[str]) -> None:

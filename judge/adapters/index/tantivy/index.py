@@ -3,6 +3,7 @@
 Readers check the folder's `meta.json` before each search, so that they see a commit of any process
 at once and without a restart. `snapshot.py` searches one commit, `writer.py` changes the index.
 """
+# ruff: noqa: D102 - judge/ports.py says what each method does
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ from typing import Literal, TypeVar
 
 from tantivy import Query
 
-from judge.adapters.index.stored import UNUSED_VECTORS, WORDS_ONLY, around, neighbours
+from judge.adapters.index.stored import around, neighbours, query_vector
 from judge.adapters.index.tantivy.schema import VERSION, LabelKind
 from judge.adapters.index.tantivy.snapshot import Snapshot
 from judge.errors import IndexUnavailable
@@ -26,13 +27,6 @@ from judge.types.search import (
     Scope,
     SearchQuery,
     SearchResults,
-)
-
-IF_FULL = " If the disk is full, make room and do the same again: nothing that was kept is lost."
-
-IF_DAMAGED = (
-    f" If its files are damaged, delete the folder index-v{VERSION} in JUDGE_DATA_DIR and run "
-    "`judge index add` on your documents again."
 )
 
 VECTORS = "vectors"
@@ -61,18 +55,17 @@ class TantivyIndex:
         """See `SearchIndex.search`; vectors that were made and are not used are a warning."""
         if query.is_empty:
             return SearchResults()
-        names = [file.stem for file in (self._data_dir / VECTORS).glob("*.v*")][:1]
-        reasons = [UNUSED_VECTORS.format(name=name) for name in names]
+        kept = [file.stem for file in (self._data_dir / VECTORS).glob("*.v*")][:1]
+        _, warnings = await query_vector(None, query, kept)
         results = await self._read(
             lambda snapshot: snapshot.run(snapshot.plan(query, scope), limit, offset),
             SearchResults(),
         )
-        return replace(results, warnings=tuple(WORDS_ONLY.format(reason=r) for r in reasons))
+        return replace(results, warnings=warnings)
 
     async def around(
         self, passage_id: str, *, before: int = 0, after: int = 0
     ) -> tuple[Passage, ...]:
-        """See `Catalogue.around`."""
         ids = neighbours(passage_id, before, after)
 
         def read(snapshot: Snapshot) -> tuple[Passage, ...]:
@@ -81,12 +74,7 @@ class TantivyIndex:
 
         return await self._read(read, ())
 
-    async def ping(self) -> None:
-        """See `Catalogue.ping`."""
-        self.snapshot()
-
     async def collections(self) -> tuple[CollectionStats, ...]:
-        """See `Catalogue.collections`."""
 
         def read(snapshot: Snapshot) -> tuple[CollectionStats, ...]:
             firsts = snapshot.labelled("first", [""])
@@ -114,13 +102,11 @@ class TantivyIndex:
         return await self._read(read, ())
 
     async def names(self, kind: NameKind, scope: Scope = EVERYWHERE) -> tuple[str, ...]:
-        """See `Catalogue.names`."""
         return await self._read(
             lambda found: tuple(sorted(found.label_counts(_LABEL_OF[kind], found.scope(scope)))), ()
         )
 
     async def contains(self, scope: Scope) -> bool:
-        """See `Catalogue.contains`."""
         return await self._read(lambda found: bool(found.hits(found.scope(scope), 1)), False)
 
     def snapshot(self) -> Snapshot | None:
@@ -129,7 +115,13 @@ class TantivyIndex:
             try:
                 status = self._meta.stat()
             except FileNotFoundError:
-                check_version(self._data_dir)
+                others = [path.name for path in self._data_dir.glob("index-v*") if path.is_dir()]
+                if others and self._meta.parent.name not in others:
+                    raise IndexUnavailable(
+                        f"The index in {self._data_dir} ({others[0]}) was made by another version "
+                        "of Judge. Run `judge index add` on your documents again; it makes a new "
+                        "one and removes the old."
+                    ) from None
                 return None
             stamp = (status.st_ino, status.st_mtime_ns)
             if self._snapshot is None or self._snapshot.stamp != stamp:
@@ -148,24 +140,20 @@ class TantivyIndex:
         return await asyncio.to_thread(read_snapshot)
 
 
-def check_version(data_dir: Path) -> None:
-    """Raise IndexUnavailable if only an index of another version is in *data_dir*."""
-    others = [folder.name for folder in data_dir.glob("index-v*") if folder.is_dir()]
-    if others and index_folder(data_dir).name not in others:
-        raise IndexUnavailable(
-            f"The index in {data_dir} ({others[0]}) was made by another version of Judge. Run "
-            "`judge index add` on your documents again; it makes a new one and removes the old."
-        )
-
-
 @contextmanager
 def translated_errors(doing: Literal["read", "written"] = "read") -> Iterator[None]:
     """Turn errors of Tantivy and of the file system into IndexUnavailable."""
     try:
         yield
     except (OSError, ValueError, RuntimeError) as error:
-        hint = IF_FULL if doing == "written" else ""
-        hint += IF_DAMAGED if isinstance(error, ValueError) else ""
+        hint = ""
+        if doing == "written":
+            hint = " If the disk is full, make room and try again: nothing that was kept is lost."
+        if isinstance(error, ValueError):
+            hint += (
+                f" If its files are damaged, delete the folder index-v{VERSION} in JUDGE_DATA_DIR "
+                "and run `judge index add` on your documents again."
+            )
         raise IndexUnavailable(f"The search index cannot be {doing}: {error}{hint}") from error
 
 

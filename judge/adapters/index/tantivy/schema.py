@@ -17,12 +17,6 @@ from judge.types.search import DocumentWithPassages, Passage, ancestors, documen
 VERSION = 7
 """Part of the index folder's name, so that an old index is recognised without opening it."""
 
-MAX_TOKEN_BYTES = 40
-"""Longer tokens are hashes and encoded data; Tantivy's own default."""
-
-_ENGLISH = "en_stem"
-"""Tantivy's built-in analyzer, the same as `english` builds."""
-
 LabelKind = Literal["id", "key", "collection", "document", "folder", "below", "tag", "first"]
 """A passage has an `id`; its document's `key`, `document` and `collection`; its `folder`, with a
 slash before it; `below`: that folder and its ancestors. A document's first passage is `first`."""
@@ -32,14 +26,14 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @cache
 def english() -> tantivy.TextAnalyzer:
-    """The analyzer of queries: letters and digits, lower case, stemmed.
+    """The analyzer of queries, the same as Tantivy's `en_stem`, that of the index.
 
     Accents are stripped beforehand. Stop words are kept for phrases, and for queries of nothing
     else; `parse_query` removes them from other queries.
     """
     builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
     for step in (
-        tantivy.Filter.remove_long(MAX_TOKEN_BYTES),
+        tantivy.Filter.remove_long(40),  # hashes and encoded data
         tantivy.Filter.lowercase(),
         tantivy.Filter.stemmer("english"),
     ):
@@ -56,7 +50,7 @@ def open_index(folder: str) -> tantivy.Index:
     """
     builder = tantivy.SchemaBuilder()
     for name in ("body", "heads"):
-        builder.add_text_field(name, tokenizer_name=_ENGLISH)
+        builder.add_text_field(name, tokenizer_name="en_stem")
     builder.add_text_field("labels", tokenizer_name="raw", index_option="basic")
     for name in ("modified", "text_key"):
         builder.add_integer_field(name, indexed=False, fast=True)

@@ -3,6 +3,7 @@
 Tantivy commits by renaming one file, so a process killed at any moment leaves the last commit
 intact.
 """
+# ruff: noqa: D102 - judge/ports.py says what each method does
 
 import asyncio
 import fcntl
@@ -23,9 +24,6 @@ from judge.errors import IndexLocked
 from judge.ports import Clock
 from judge.types.search import DocumentWithPassages
 
-LOCK_POLL_S = 0.01
-"""How often a waiting writer tries the lock."""
-
 
 class TantivyStore:
     """Hands out the writer of the index in *data_dir*; waits *wait_s* for another writer."""
@@ -39,7 +37,6 @@ class TantivyStore:
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator["TantivyWriter"]:
-        """See `WritableIndex.writing`."""
         async with self._turn, self._locked():
             folder = index_folder(self._data_dir)
             writer = TantivyWriter(folder, await asyncio.to_thread(_opened, folder))
@@ -60,7 +57,7 @@ class TantivyStore:
                 if self._clock.monotonic() >= deadline:
                     file.seek(0)
                     raise IndexLocked(file.read().strip() or "another process")
-                await asyncio.sleep(LOCK_POLL_S)
+                await asyncio.sleep(0.01)
             # Only the command, such as `judge index`: other arguments may be private.
             command = " ".join([Path(sys.argv[0]).name, *sys.argv[1:2]])
             since = f"{self._clock.now():%H:%M:%S} UTC"
@@ -109,7 +106,6 @@ class TantivyWriter:
         await self._run(write)
 
     async def remove(self, collection: str, document_ids: Sequence[str] | None = None) -> None:
-        """See `IndexWriter.remove`."""
         labels = [key_label(collection, document_id) for document_id in document_ids or ()]
         if document_ids is None:
             labels = [label("collection", collection)]

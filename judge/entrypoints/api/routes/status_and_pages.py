@@ -20,6 +20,7 @@ from judge.entrypoints.api.http_messages import NO_STORE
 from judge.entrypoints.api.openapi import problems
 from judge.errors import IndexUnavailable
 from judge.problems import KINDS
+from judge.types.search import EVERYWHERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ async def ready(state: State, services: NamedDependency[Services]) -> Response[R
     degraded = list(services.degraded())
     try:
         async with asyncio.timeout(1.0):  # probes themselves wait hardly longer
-            await services.corpus.search.catalogue.ping()
+            await services.corpus.search.catalogue.contains(EVERYWHERE)
     except (IndexUnavailable, TimeoutError):
         degraded.append("index")
     if services.sources.problem:

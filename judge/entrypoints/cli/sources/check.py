@@ -1,6 +1,6 @@
 """The work of `judge sources list`, `show`, `check` and `warm`: what there is, and its state."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
@@ -27,6 +27,12 @@ from judge.settings import load_settings
 from judge.text.english import counted
 from judge.types.text_files import TextFile
 
+BUILT_IN = "built in"
+"""Stands for the file of a default that no file sets."""
+
+Item = Mapping[str, Any]
+"""Something configured, with its `place`, as in the JSON output."""
+
 
 def require_domain(known: Knowledge, name: str | None) -> None:
     """Raise UnknownDomain unless *name* is None or the name of a domain."""
@@ -35,9 +41,13 @@ def require_domain(known: Knowledge, name: str | None) -> None:
 
 
 async def list_pages(journal: Journal, *, form: str) -> None:
-    """Print the pages, those with the latest publisher's date in the cache first."""
+    """Print the domains and their pages, the latest publisher's date first.
+
+    Dates come from the cache, without fetching; pages without one come last.
+    """
     async with open_library(load_settings(), journal) as library:
-        requests = requests_of(library.sources.current().catalog)
+        catalog = library.sources.current().catalog
+        requests = requests_of(catalog)
         pages = await library.retriever.store.look_up(requests)
     rows = [
         {
@@ -48,7 +58,15 @@ async def list_pages(journal: Journal, *, form: str) -> None:
         for request, page in zip(requests, pages, strict=True)
     ]
     rows.sort(key=lambda row: row["updated"] or date.min, reverse=True)
-    show(form, {"pages": rows})
+    domains = [
+        {
+            "name": spec.name,
+            "title": spec.title,
+            "sources": [row for row in rows if row["domain"] == spec.name],
+        }
+        for spec in catalog.domains
+    ]
+    show(form, {"domains": domains}, format_report({"pages": rows}))
 
 
 def show_effective_sources(journal: Journal, *, domain: str | None, form: str) -> None:
@@ -71,60 +89,74 @@ def show_effective_sources(journal: Journal, *, domain: str | None, form: str) -
 def effective_sources(known: Knowledge, files: Sequence[TextFile]) -> dict[str, Any]:
     """What is in force, merged from *files*, those of the package included, with its places."""
     places, catalog = Places(files), known.catalog
-    file = {key: catalog.files.get(key, "built in") for key in ("retrieval", "personas", "blocked")}
+    file = {key: catalog.files.get(key, BUILT_IN) for key in ("retrieval", "personas", "blocked")}
     return {
         "retrieval": [
-            {"key": key, "value": value, "place": place if place.line else FilePlace("built in")}
+            {"key": key, "value": value, "place": place if place.line else FilePlace(BUILT_IN)}
             for key, value in asdict(catalog.retrieval).items()
             for place in [places.key(file["retrieval"], "retrieval", key)]
         ],
-        "personas": _placed(known.personas, places, file["personas"], "personas"),
-        "blocked_help": _placed(catalog.blocked_help, places, file["blocked"], "blocked", "help"),
+        "personas": _placed(places, "persona", known.personas, file["personas"], "personas"),
+        "blocked_help": _placed(
+            places, "line", catalog.blocked_help, file["blocked"], "blocked", "help"
+        ),
         "safety": catalog.safety,
         "domains": [_domain(domain, places) for domain in catalog.domains],
     }
 
 
-def _placed(items: Iterable[object], places: Places, file: str, *path: str) -> list[dict[str, Any]]:
-    """Each of *items* as an `entry`, with its place in the list at *path* of *file*."""
+def _placed(
+    places: Places, name: str, items: Iterable[object], file: str, *path: int | str
+) -> list[Item]:
+    """Each of *items*, called *name*, with its place in the list at *path* of *file*."""
     return [
-        {"entry": item, "place": places.of(file, *path, index)} for index, item in enumerate(items)
+        {name: item, "place": places.of(file, *path, index)} for index, item in enumerate(items)
     ]
 
 
 def _domain(domain: DomainSpec, places: Places) -> dict[str, Any]:
     path, package = ("domains", domain.name), domain.vocabulary
+    patterns = ((domain.file, path, domain.patterns), (package.file, (), package.patterns))
     lists = {
-        "patterns": [pattern.model_dump() for pattern in domain.patterns],
-        "sources": domain.sources,
-        "help": domain.help,
-        "examples": domain.examples,
-        "not_examples": domain.not_examples,
+        "pages": ("source", "sources", domain.sources),
+        "help": ("line", "help", domain.help),
+        "examples": ("text", "examples", domain.examples),
+        "not_examples": ("text", "not_examples", domain.not_examples),
     }
-    own = {key: _placed(items, places, domain.file, *path, key) for key, items in lists.items()}
-    patterns = [pattern.model_dump() for pattern in package.patterns]
-    own["patterns"] += _placed(patterns, places, package.file, "patterns")
     return {
         "name": domain.name,
         "title": domain.title,
         "place": places.of(domain.file, *path),
         "vocabulary": package.file,
         "terms": sorted(_terms(domain, places), key=lambda term: -abs(term["weight"])),
-        **own,
+        "patterns": [
+            _weighted(item.regex, item.weight, places.of(file, *where, "patterns", index))
+            for file, where, items in patterns
+            for index, item in enumerate(items)
+        ],
+        **{
+            shown: _placed(places, name, items, domain.file, *path, key)
+            for shown, (name, key, items) in lists.items()
+        },
     }
 
 
-def _terms(domain: DomainSpec, places: Places) -> Iterator[dict[str, Any]]:
-    """The configured terms and the package's that they do not overrule."""
+def _terms(domain: DomainSpec, places: Places) -> Iterator[Item]:
+    """The configured terms and the package's that they do not overrule.
+
+    `overruled` is the package's weight of a configured term if it differs.
+    """
     package = {term_words(text): (text, weight) for text, weight in domain.vocabulary.terms}
     for text, weight in domain.terms:
-        _, other = package.pop(term_words(text), ("", weight))
+        _, overruled = package.pop(term_words(text), ("", weight))
         place = places.of(domain.file, "domains", domain.name, "terms", text)
-        overruled = other if other != weight else None
-        yield {"text": text, "weight": weight, "place": place, "overruled": overruled}
+        yield _weighted(text, weight, place, overruled if overruled != weight else None)
     for text, weight in package.values():
-        place = places.of(domain.vocabulary.file, "terms", text)
-        yield {"text": text, "weight": weight, "place": place, "overruled": None}
+        yield _weighted(text, weight, places.of(domain.vocabulary.file, "terms", text))
+
+
+def _weighted(text: str, weight: float, place: FilePlace, overruled: float | None = None) -> Item:
+    return {"text": text, "weight": weight, "place": place, "overruled": overruled}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 import json
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -9,14 +10,14 @@ from judge.adapters.embedders.services import (
     BACKOFF_S,
     FAILURE_TTL_S,
     MAX_WAIT_S,
-    RestingEmbedder,
+    BatchEmbedder,
     cohere_embedder,
     gemini_embedder,
 )
+from judge.adapters.models.failure import ModelFailure
 from judge.adapters.models.gemini import GeminiClient
 from judge.errors import EmbedderUnavailable
 from tests.fakes.clock import FakeClock
-from tests.fakes.embedder import FakeEmbedder
 
 
 class Sleeps(list):
@@ -50,7 +51,7 @@ class FakeCohere:
     @asynccontextmanager
     async def embedder(self):
         async with httpx.AsyncClient(transport=httpx.MockTransport(self.answer)) as client:
-            yield cohere_embedder(client, "secret", sleep=self.sleeps)
+            yield replace(cohere_embedder(client, "secret"), sleep=self.sleeps)
 
 
 async def test_cohere_is_told_the_purpose_and_sent_batches_in_order():
@@ -160,22 +161,22 @@ async def test_service_timeout_is_unavailable():
 
 async def test_gemini_that_cannot_be_started_is_unavailable(monkeypatch, tmp_path):
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
-    embedder = gemini_embedder(GeminiClient("key"), sleep=Sleeps())
+    embedder = replace(gemini_embedder(GeminiClient("key")), sleep=Sleeps())
 
     with pytest.raises(EmbedderUnavailable, match=r"Gemini made no vectors \(FileNotFoundError\)"):
         await embedder.embed_query("abc")
 
 
 async def test_failed_service_is_not_called_for_a_while():
-    embedder, clock = FakeEmbedder(), FakeClock()
-    vectors = RestingEmbedder(embedder, clock)
-    embedder.is_down = True
-    with pytest.raises(EmbedderUnavailable, match="it is down"):
-        await vectors.embed_query("boat")
-    embedder.is_down = False
+    answers, clock = [ModelFailure("it is down", may_retry=False), [[1.0]]], FakeClock()
 
-    with pytest.raises(EmbedderUnavailable, match="it is down"):
-        await vectors.embed_query("boat")
+    async def ask(texts, purpose):
+        return answers.pop(0)
+
+    embedder = BatchEmbedder("m", 0.5, "A service", 8, ask, clock=clock.monotonic)
+    for _ in range(2):
+        with pytest.raises(EmbedderUnavailable, match="it is down"):
+            await embedder.embed_query("boat")
     clock.advance(FAILURE_TTL_S)
 
-    assert await vectors.embed_query("boat") == [1.0, 0.0, 0.0, 0.0]
+    assert await embedder.embed_query("boat") == [1.0]

@@ -108,7 +108,7 @@ def test_pipes_are_skipped_and_refused_if_named(root):
     os.mkfifo(root / "pipe")
     assert len(found(root)) == 4
     result = FILES.scan([str(root / "pipe")])
-    assert result.problems == ((str(root / "pipe"), "is neither a file nor a folder"),)
+    assert result.problems == [(str(root / "pipe"), "is neither a file nor a folder")]
     with pytest.raises(UnreadableDocument, match="no regular file"):
         FILES.read(str(root / "pipe"), max_bytes=10)
 
@@ -139,7 +139,7 @@ def test_unreadable_folder_is_a_problem(root, monkeypatch):
     monkeypatch.setattr(os, "scandir", refusing)
     result = FILES.scan([str(root)])
     place = f"{root.resolve()}/2024/q1"
-    assert result.problems == ((place, "Permission denied"),)
+    assert result.problems == [(place, "Permission denied")]
 
 
 def test_reading_keeps_to_the_limit(root):

@@ -7,7 +7,7 @@ import pytest
 
 from judge.adapters.files.watched_file import CHECK_EVERY_S, MAX_BYTES, LastGood, WatchedFile
 from judge.errors import ConfigurationError
-from judge.types.text_files import Include, TextFile
+from judge.types.text_files import TextFile
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.waiting import until
@@ -94,7 +94,7 @@ class TestIncludedFiles:
     def watched(self, tmp_path) -> Watched:
         (tmp_path / "more").mkdir()
         (tmp_path / "more" / "a").write_text("10")
-        return Watched(tmp_path / "numbers", included=lambda text: (Include("more/*", 7),))
+        return Watched(tmp_path / "numbers", included=lambda text: (("more/*", 7),))
 
     def edit(self, watched, name, text):
         (watched.path.parent / "more" / name).write_text(text)
@@ -111,16 +111,16 @@ class TestIncludedFiles:
     def test_pattern_without_matches_is_reported_with_its_line(self, watched):
         (watched.path.parent / "more" / "a").unlink()
         assert watched.later() == 11
-        assert "numbers, line 7: include: 'more/*' matches no file" in watched.file.problem
+        assert "numbers, line 7: include: 'more/*' matches no other file" in watched.file.problem
         self.edit(watched, "a", "5")
         assert watched.later() == 6
         assert watched.file.problem is None
 
     @pytest.mark.parametrize("pattern", ["", "/etc/*", "."])
     def test_invalid_pattern_is_an_error(self, tmp_path, pattern):
-        told = f"numbers, line 1: include: '{pattern}' is no path of files; write one such as"
+        told = f"numbers, line 1: include: '{pattern}' matches no other file in"
         with pytest.raises(ConfigurationError, match=re.escape(told)):
-            Watched(tmp_path / "numbers", included=lambda text: (Include(pattern, 1),))
+            Watched(tmp_path / "numbers", included=lambda text: ((pattern, 1),))
 
 
 @pytest.mark.parametrize("endless", ["fifo", "/dev/zero", "directory", "too large"])
@@ -141,8 +141,8 @@ def test_special_or_huge_file_is_refused_at_once(watched, tmp_path, endless):
 
 async def test_on_an_event_loop_a_change_is_read_on_a_thread(watched):
     threads = []
-    parse = watched.file._parse
-    watched.file._parse = lambda file: threads.append(threading.current_thread()) or parse(file)
+    parse = watched.file.parse
+    watched.file.parse = lambda file: threads.append(threading.current_thread()) or parse(file)
     watched.edit("2")
     watched.later()
     await until(lambda: watched.file.current() == 2)

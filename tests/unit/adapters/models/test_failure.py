@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from judge.adapters.models.failure import (
     CURRENT_MODEL,
     MAX_RETRY_AFTER_S,
-    failure_of_status,
-    google_failure,
-    quota_failure,
+    failure_of,
+    google_hint,
 )
 from judge.settings import DEFAULT_MODEL
 
@@ -25,14 +24,17 @@ def google(status: str, message: str = "", reason: str = "", **detail: object) -
     return {"error": {"status": status, "message": message, "details": details}}
 
 
+def failed(status, error, retry_after=""):
+    return failure_of(status, error, retry_after, google_hint)
+
+
 def quota(name: str, message: str = "") -> dict:
     return google("RESOURCE_EXHAUSTED", message, violations=[{"quotaId": name}])
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, 529])
 def test_transient_errors_are_retryable(status):
-    assert failure_of_status(status, "", "7").retry_after_s == 7.0
-    assert google_failure(status, {}, "7").retry_after_s == 7.0
+    assert failed(status, {}, "7").retry_after_s == 7.0
 
 
 @pytest.mark.parametrize(
@@ -62,7 +64,7 @@ def test_transient_errors_are_retryable(status):
     ],
 )
 def test_refusal_is_final_and_says_what_to_do(status, error, hint):
-    failure = google_failure(status, error, "")
+    failure = failed(status, error)
 
     assert not failure.may_retry
     assert hint in failure.hint
@@ -80,9 +82,8 @@ def test_refusal_is_final_and_says_what_to_do(status, error, hint):
     ],
 )
 def test_quota_that_lasts_is_final(status, error):
-    failure = quota_failure(status, error)
+    failure = failed(status, error)
 
-    assert failure is not None
     assert not failure.may_retry
     assert "quota" in failure.hint
     assert "billing" in failure.hint
@@ -96,8 +97,7 @@ def test_quota_that_lasts_is_final(status, error):
     ],
 )
 def test_quota_of_a_minute_is_worth_another_try(error):
-    assert quota_failure(429, error) is None
-    assert google_failure(429, error, "1").may_retry
+    assert failed(429, error, "1").may_retry
 
 
 def test_the_model_that_is_named_is_the_default():
@@ -117,19 +117,19 @@ def test_the_model_that_is_named_is_the_default():
     ],
 )
 def test_retry_after_is_seconds_or_a_date(header, wait_s):
-    assert failure_of_status(503, "", header).retry_after_s == wait_s
+    assert failed(503, None, header).retry_after_s == wait_s
 
 
 def test_retry_delay_in_the_details_counts_without_a_header():
     error = google("UNAVAILABLE", retryDelay="3s")
 
-    assert google_failure(503, error, "").retry_after_s == 3.0
-    assert google_failure(503, error, "5").retry_after_s == 5.0
+    assert failed(503, error).retry_after_s == 3.0
+    assert failed(503, error, "5").retry_after_s == 5.0
 
 
 @given(st.integers(0, 999), JSON_VALUES, st.text())
 def test_every_error_is_a_failure_with_a_bounded_wait(status, error, header):
-    failure = google_failure(status, error, header)
+    failure = failed(status, error, header)
 
     assert failure.retry_after_s is None or 0 <= failure.retry_after_s <= MAX_RETRY_AFTER_S
     assert failure.may_retry == (failure.hint == "")

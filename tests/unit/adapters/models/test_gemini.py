@@ -82,7 +82,7 @@ class Bench:
         service = GeminiService(
             self.client,
             self.journal,
-            model="gemini-3.8-flash",
+            name="gemini-3.8-flash",
             reply_schema=lambda _: SCHEMA,
             thinking="low",
         )

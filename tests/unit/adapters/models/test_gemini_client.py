@@ -79,7 +79,7 @@ async def proxy(monkeypatch) -> AsyncIterator[Proxy]:
 async def test_judging_and_embedding_go_through_the_proxy_of_the_environment(proxy):
     client = GeminiClient("key", "http://gemini.example")
     journal = RecordingJournal()
-    service = GeminiService(client, journal, model="m", reply_schema=lambda _: {}, thinking="low")
+    service = GeminiService(client, journal, name="m", reply_schema=lambda _: {}, thinking="low")
     model = RemoteModel(service, journal)
     prompt = Prompt(
         "Judge.", "Who is right?", JudgeRequest(context="The sink is full.", query="Is it me?")

@@ -50,7 +50,7 @@ async def fetcher(web: respx.MockRouter) -> AsyncIterator[HttpxFetcher]:
 
 def fetcher_of(web: respx.MockRouter, contact=lambda: "ops@example.org") -> HttpxFetcher:
     transport = httpx.MockTransport(web.async_handler)
-    return HttpxFetcher(transport, contact=contact, product_version="1.0")
+    return HttpxFetcher(transport, contact=contact, product="Judge/1.0")
 
 
 def page(web: respx.MockRouter, url: str, content: bytes = b"<p>x</p>", headers=HTML, status=200):

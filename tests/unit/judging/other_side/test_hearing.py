@@ -90,7 +90,7 @@ async def test_contradiction_is_the_first_warning() -> None:
 async def test_retelling_with_an_invented_number_twice_is_not_judged() -> None:
     result, model = await heard(GOOD, WRONG, WRONG, GOOD)
     assert result.other_side == OtherSide.unheard(result.warnings[-1])
-    assert "it changed facts (1 new number)" in result.warnings[-1]
+    assert "it changed facts" in result.warnings[-1]
     assert (len(model.calls), "90" in str((result.other_side, result.warnings))) == (3, False)
 
 

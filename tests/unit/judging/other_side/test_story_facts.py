@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.judging.story_facts import ChangedFact, changed_facts, format_changes
+from judge.judging.story_facts import ChangedFact, changed_facts
 
 STORY = (
     "My landlord Rowan Pike has left the boiler broken for ten days. I wrote twice and paid £1,200 "
@@ -28,28 +28,28 @@ def test_facts_in_other_words_are_unchanged() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "changed"),
     [
-        ("10 days", "3 days", "1 lost number, 1 new number"),
-        (" for 10 days", "", "1 lost number"),
-        ("two times", "often", "1 lost number"),
-        ("1200 pounds", "1200 dollars", "1 lost number, 1 new number"),
-        ("3 March", "4 March", "1 lost date, 1 new date"),
-        ("On Monday", "Then", "1 lost date"),
-        ("On Monday", "On Monday and Friday", "1 new date"),
-        ("Gwenda", "", "1 lost name"),
-        ("Gwenda", "Gwenda and Alwyn", "1 new name"),
-        ("my sister", "my sister in the BBC", "1 new name"),
-        ("my sister", "by the M25 my sister", "1 new name"),
-        ("my sister", "my sister in Scotland", "1 new name"),
-        ("my sister", "my sister at Tesco", "1 new name"),
-        ("I said “wait until May”", "I told them to wait", "1 lost date, 1 lost quote"),
-        ("as my", "“not my job” I said, as my", "1 new quote"),
-        ("as my", "'not my job' I said, as my", "1 new quote"),
-        ("as my", "see https://a.example/x or a@b.example, as my", "2 new addresses"),
+        ("10 days", "3 days", "lost number, new number"),
+        (" for 10 days", "", "lost number"),
+        ("two times", "often", "lost number"),
+        ("3 March", "4 March", "lost date, new date"),
+        ("On Monday", "Then", "lost date"),
+        ("On Monday", "On Monday and Friday", "new date"),
+        ("Gwenda", "", "lost name"),
+        ("Gwenda", "Gwenda and Alwyn", "new name"),
+        ("my sister", "my sister in the BBC", "new name"),
+        ("my sister", "by the M25 my sister", "new name"),
+        ("my sister", "my sister in Scotland", "new name"),
+        ("my sister", "my sister at Tesco", "new name"),
+        ("I said “wait until May”", "I told them to wait", "lost date, lost quote"),
+        ("as my", "“not my job” I said, as my", "new quote"),
+        ("as my", "'not my job' I said, as my", "new quote"),
+        ("as my", "see https://a.example/x or a@b.example, as my", "new address, new address"),
     ],
 )
 def test_lost_or_added_fact_is_found(old: str, new: str, changed: str) -> None:
     assert old in RETOLD
-    assert format_changes(changed_facts(STORY, RETOLD.replace(old, new))) == changed
+    found = changed_facts(STORY, RETOLD.replace(old, new))
+    assert [f"{'new' if one.is_new else 'lost'} {one.kind}" for one in found] == changed.split(", ")
 
 
 def test_one_person_or_couple_may_lose_their_names() -> None:

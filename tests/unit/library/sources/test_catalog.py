@@ -8,7 +8,7 @@ from judge.library.sources.tables import PatternTable, included_files
 from judge.types.references import RetrievalSettings, SourceSpec
 from judge.types.replies import Persona
 from judge.types.results import HelpLine
-from judge.types.text_files import Include, TextFile
+from judge.types.text_files import TextFile
 
 MINIMAL = """
 [domains.tenancy]
@@ -130,8 +130,8 @@ def test_included_files_add_their_domains():
 
 def test_includes_have_their_line():
     assert included_files("# first\ninclude = [\n'a',\n'b', 3]\n") == (
-        Include("a", 3),
-        Include("b", 4),
+        ("a", 3),
+        ("b", 4),
     )
     assert included_files("include = 3") == included_files("include = [") == ()
 

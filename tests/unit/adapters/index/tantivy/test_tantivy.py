@@ -104,7 +104,7 @@ async def test_index_of_another_version_says_how_to_rebuild(tmp_path):
     with pytest.raises(IndexUnavailable, match=r"index-v0.*another version.*judge index add"):
         await ids(index)
     with pytest.raises(IndexUnavailable, match="another version"):
-        await index.ping()
+        await index.contains(Scope())
 
 
 async def test_first_commit_replaces_the_index_of_another_version(tmp_path):
@@ -121,7 +121,7 @@ async def test_broken_index_is_unavailable_not_empty(tmp_path):
     (index_folder(tmp_path) / "meta.json").write_text("{")
     index = TantivyIndex(tmp_path)
 
-    for ask in (ids(index), index.ping(), index.around("a:0"), index.collections()):
+    for ask in (ids(index), index.contains(Scope()), index.around("a:0"), index.collections()):
         with pytest.raises(IndexUnavailable, match=r"cannot be read.*judge index add"):
             await ask
     with pytest.raises(IndexUnavailable, match="cannot be written"):
