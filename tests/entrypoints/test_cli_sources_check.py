@@ -56,7 +56,7 @@ BROKEN = [
     ('title = "B"', 'title = "B", selector = "p["', 9, "CSS selector"),
     ("hit me", "(hit)+ me", 20, "{1,9}"),
     ("vocabulary", 'include = ["x/*.toml"]\nvocabulary', 1, "no other file"),
-    ("vocabulary", 'include = ["*.toml"]\nvocabulary', 1, "alone"),
+    ("vocabulary", 'include = ["*.toml"]\nvocabulary', 1, "no other file"),
 ]
 
 
