@@ -5,7 +5,7 @@ import logging
 import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import cache, partial
 from time import perf_counter
 from typing import Any, Final
@@ -45,7 +45,7 @@ OpenMcp = Callable[[Services], AbstractAsyncContextManager[McpApp]]
 
 ROUTES = (*judge.ROUTES, *search.ROUTES, *status_and_pages.ROUTES)
 
-IDLE_AFTER_S = 2.0
+COMPILE_AFTER_S = 2.0
 """When start-up is over, and with it the first request of whoever waited for it."""
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
@@ -171,17 +171,13 @@ async def _lifespan(
 
 async def _compile(services: Services) -> None:
     """Compile patterns once start-up is over, beside which it would hold up a first request."""
-    await asyncio.sleep(IDLE_AFTER_S)
+    await asyncio.sleep(COMPILE_AFTER_S)
     await asyncio.to_thread(services.sources.current().compile_patterns)
 
 
 async def _serve_mcp(opening: AbstractAsyncContextManager[McpApp], state: State) -> None:
-    """Serve MCP from its first request on, or once start-up is over, since it loads for a second.
-
-    The requests for it get the failure to open it.
-    """
-    with suppress(TimeoutError):
-        await asyncio.wait_for(state.wants_mcp.wait(), IDLE_AFTER_S)
+    """Serve MCP from its first request on, since it loads for a second; requests get a failure."""
+    await state.wants_mcp.wait()
     try:
         async with opening as app:
             state.mcp.set_result(app)
