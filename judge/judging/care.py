@@ -87,12 +87,12 @@ def find_safety(rules: SafetyRules, dispute: Dispute) -> SafetyFindings:
         replace(text, folded=fold_space(_EMPHASIS.sub("", text.folded)))
         for text in (dispute.context, dispute.query)
     ]
-    if not any(True for text in texts for _ in _matches(rules, text)):
-        return SafetyFindings()
     harmless: list[str] = []
     found: dict[int, dict[str, None]] = {}
     for text in texts:
-        for index, words in _matches(rules, _without_harmless(rules, text, harmless)):
+        matches = [*_matches(rules, text)]
+        safe = _without_harmless(rules, text, harmless) if matches else text
+        for index, words in matches if safe is text else _matches(rules, safe):
             found.setdefault(index, {})[words] = None
     reasons = [
         SafetyReason(rule.name, rule.files, tuple(found[index]), rule.help)

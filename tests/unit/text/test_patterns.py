@@ -2,14 +2,19 @@
 
 import re
 import time
+import tomllib
+from pathlib import Path
 
 import pytest
+import regex
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from judge.bootstrap.sources import compile_knowledge, read_sources
 from judge.library.dispute import fold
 from judge.text.patterns import PatternSet, checked_regex
 
+ROOT = Path(__file__).parents[3]
 REFUSED = {
     "(a": "is no regular expression: missing )",
     "[[a]": "is no regular expression: Possible nested set",
@@ -42,11 +47,13 @@ REGEXES = (
     r"a|bc{1,3}+",
     r"(a)\1",
     "Mum says",
+    r"charg(?:ed|es) me\b",
+    r"he [^;]{1,9} she",
 )
 TEXTS = st.lists(
     st.sampled_from(
         "section 8 21 he she is was now only 18 25 twenty days new dd dd(3 leave my our öld flat é "
-        "houses hit me a aa bcc he's mum says ; !".split()
+        "houses hit me a aa bcc he's mum says charged . ? ; !".split()
     ),
     max_size=25,
 ).map(" ".join) | st.text(max_size=60)
@@ -77,3 +84,18 @@ def test_slow_pattern_is_given_up() -> None:
     start = time.process_time()
     assert list(PatternSet(["(?:a{0,99}){9,99}(?=b)b", "c"]).matches("a" * 500 + " b c"))
     assert time.process_time() - start < 5
+
+
+def test_only_patterns_that_cannot_match_are_left_out():
+    known = compile_knowledge(*read_sources(ROOT / "config" / "sources.toml"))
+    told = tomllib.loads((ROOT / "tests/fixtures/disputes.toml").read_text(encoding="utf-8"))
+    text = " ".join(context for pairs in told.values() for _, context in pairs).casefold()
+    rules = known.catalog.safety
+    for patterns in ([p for rule in rules for p in rule.patterns], [r"charg(?:ed|es) me\b", r"\."]):
+        found = [(number, match.span()) for number, match in PatternSet(patterns).matches(text)]
+        assert found == [
+            (number, match.span())
+            for number, pattern in enumerate(patterns)
+            for match in regex.compile(pattern, regex.IGNORECASE).finditer(text)
+        ]
+        assert found
