@@ -102,7 +102,7 @@ class ReferenceCollector:
             left_out=sum(_is_left_out(c, page, domain) for c, page in zip(chosen, pages)),
             passage_warnings=passages.warnings,
             assumed_region="" if named else _assumed_region(catalog.country, offered),
-            set_in=find_abroad(catalog.country, dispute),
+            set_in=find_abroad(catalog.country, dispute, named),
             doubtful=frozenset(one.number for one in references if one.url in doubtful),
         )
 

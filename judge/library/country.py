@@ -60,8 +60,8 @@ class PlaceNames:
     sign_regions: tuple[str, ...]
     """The region of each sign."""
     lookalikes: PatternSet
-    towns: str
-    """A pattern for any town of the country."""
+    towns: re.Pattern[str]
+    """Any town of the country, at the end of a text."""
     abroad: Phrases[str]
     """The country of each place elsewhere."""
     short: PatternSet
@@ -69,7 +69,9 @@ class PlaceNames:
     short_countries: Mapping[str, str]
 
 
-NO_PLACE_NAMES = PlaceNames(PatternSet(()), (), PatternSet(()), "", Phrases(()), PatternSet(()), {})
+NO_PLACE_NAMES = PlaceNames(
+    PatternSet(()), (), PatternSet(()), re.compile("(?!)"), Phrases(()), PatternSet(()), {}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,7 @@ def compile_places(table: CountryTable, others: Sequence[CountryTable]) -> Place
         PatternSet(sign for sign, _ in signs),
         tuple(region for _, region in signs),
         PatternSet((*table.lookalikes, rf"\b{towns}, {states}\b")),
-        towns,
+        re.compile(rf"\b{towns}\Z"),
         Phrases((normalise(name).words, country) for name, country in elsewhere.items()),
         PatternSet((rf"\b[a-z]{{3,}}, (?P<code>{states})\b", rf"[(\[](?P<code>{states})[)\]]")),
         short,
@@ -153,17 +155,23 @@ def find_regions(country: Country, dispute: Dispute) -> frozenset[str]:
     text = dispute.folded
     for _, match in list(places.lookalikes.matches(text)):
         text = text[: match.start()] + "-" * len(match[0]) + text[match.end() :]
-    if abroad := {name for name, *_ in _named_abroad(places, dispute)}:
-        twins = re.compile(rf"\b{places.towns},? {_either(abroad)}\b")  # a town's namesake
-        text = twins.sub("-", text)
+    for name in {name for name, *_ in _named_abroad(places, dispute)}:
+        for found in re.finditer(rf",? {re.escape(name)}\b", text):
+            near = max(0, found.start() - 40)  # room for the longest name of a town
+            if town := places.towns.search(text[: found.start()], near):  # its namesake elsewhere
+                hidden = "-" * (found.end() - town.start())
+                text = text[: town.start()] + hidden + text[found.end() :]
     return frozenset(places.sign_regions[number] for number, _ in places.signs.matches(text))
 
 
-def find_abroad(country: Country, dispute: Dispute) -> str:
-    """The country other than *country* and its regions where *dispute* says it is set, else ""."""
+def find_abroad(country: Country, dispute: Dispute, regions: frozenset[str]) -> str:
+    """The country other than *country* where *dispute* says it is set, else "".
+
+    *regions* are those of *country* that it mentions.
+    """
     places = country.places
     for _, where, before, after in _named_abroad(places, dispute):
-        if (_SET_IN.search(before) or after in _SET_BY) and not find_regions(country, dispute):
+        if (_SET_IN.search(before) or after in _SET_BY) and not regions:
             return where
     codes = (match["code"] for _, match in places.short.matches(dispute.folded))
     return next((places.short_countries[code.casefold()] for code in codes), "")

@@ -84,4 +84,5 @@ def test_any_text_names_only_known_nations(text):
     ],
 )
 def test_dispute_set_in_another_country_is_told(text, country):
-    assert find_abroad(UK, read_dispute(text, "")) == country
+    dispute = read_dispute(text, "")
+    assert find_abroad(UK, dispute, find_regions(UK, dispute)) == country
