@@ -165,10 +165,7 @@ def find_regions(country: Country, dispute: Dispute) -> frozenset[str]:
 
 
 def find_abroad(country: Country, dispute: Dispute, regions: frozenset[str]) -> str:
-    """The country other than *country* where *dispute* says it is set, else "".
-
-    *regions* are those of *country* that it mentions.
-    """
+    """The other country where *dispute*, which mentions *regions*, says that it is set, else ""."""
     places = country.places
     for _, where, before, after in _named_abroad(places, dispute):
         if (_SET_IN.search(before) or after in _SET_BY) and not regions:

@@ -132,8 +132,7 @@ class PatternSet:
     def __init__(self, regexes: Iterable[str]) -> None:
         self._patterns = [*regexes]
         self._crossing = sum(1 << n for n, one in enumerate(self._patterns) if _is_crossing(one))
-        """The patterns, as bits of a number, of which a match may reach over the end of a sentence,
-        or for which no words are known."""
+        """The patterns, as bits of a number, that are tried on the whole text."""
         self._unneeded = [0] * SETS
         """The patterns without a set at each place of `_needed_by`."""
         self._by_beginning: dict[str, list[int]] = {}
