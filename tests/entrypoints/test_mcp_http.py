@@ -13,7 +13,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from judge.adapters.metrics import Metrics
-from judge.entrypoints.api.app import create_app
+from judge.entrypoints.api.app import OpenMcp, create_app
 from judge.entrypoints.mcp.server import open_http
 from judge.entrypoints.mcp.tools import TOOLS
 from judge.settings import Settings
@@ -37,7 +37,9 @@ CALL = {
 @pytest.fixture
 def opened(tmp_path):
     @asynccontextmanager
-    async def opened(*, is_public: bool = False, **environment: str) -> AsyncIterator["Mounted"]:
+    async def opened(
+        *, is_public: bool = False, open_mcp: OpenMcp = open_http, **environment: str
+    ) -> AsyncIterator["Mounted"]:
         async with open_mcp_bench(tmp_path, ScriptedModel(GOOD_REPLY)) as served:
             settings = Settings(_env_file=None, **environment)
             services = replace(served.services, settings=settings)
@@ -47,7 +49,7 @@ def opened(tmp_path):
                 journal=served.recorded,
                 counts=Metrics(),
                 is_public=is_public,
-                open_mcp=open_http,
+                open_mcp=open_mcp,
             )
             async with app.lifespan():
                 yield Mounted(app, served)
@@ -190,48 +192,28 @@ async def test_disconnecting_ends_the_model_call(shared, mode):
     await until(lambda: '"outcome":"cancelled"' in server.stderr)
 
 
-async def test_a_start_does_not_wait_for_mcp_and_its_first_request_does(tmp_path):
-    opened: list[str] = []
+async def test_a_start_does_not_wait_for_mcp_and_its_first_request_does(opened):
+    calls: list[str] = []
 
     @asynccontextmanager
     async def open_later(services):
-        opened.append("once")
+        calls.append("once")
         async with open_http(services) as mcp:
             yield mcp
 
-    async with open_mcp_bench(tmp_path) as served:
-        app = create_app(
-            Settings(_env_file=None),
-            open_services=lambda *_: nullcontext(served.services),
-            journal=served.recorded,
-            counts=Metrics(),
-            is_public=False,
-            open_mcp=open_later,
-        )
-        async with app.lifespan():
-            mounted = Mounted(app, served)
-            assert not opened
-            replies = [await mounted.post() for _ in range(2)]
-            assert [reply.status_code for reply in replies] == [200, 200]
-            assert opened == ["once"]
+    async with opened(open_mcp=open_later) as mounted:
+        assert not calls
+        replies = [await mounted.post() for _ in range(2)]
+        assert [reply.status_code for reply in replies] == [200, 200]
+        assert calls == ["once"]
 
 
-async def test_where_mcp_cannot_be_opened_its_requests_say_so_and_others_are_served(tmp_path):
-    async with open_mcp_bench(tmp_path) as served:
-        app = create_app(
-            Settings(_env_file=None),
-            open_services=lambda *_: nullcontext(served.services),
-            journal=served.recorded,
-            counts=Metrics(),
-            is_public=False,
-            open_mcp=broken,
-        )
-        async with app.lifespan():
-            mounted = Mounted(app, served)
-            replies = [await mounted.post() for _ in range(2)]
-            assert [reply.status_code for reply in replies] == [500, 500]
-            async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app)) as client:
-                assert (await client.get("http://test/health/live")).status_code == 200
+async def test_where_mcp_cannot_be_opened_its_requests_say_so_and_others_are_served(opened):
+    async with opened(open_mcp=broken) as mounted:
+        replies = [await mounted.post() for _ in range(2)]
+        assert [reply.status_code for reply in replies] == [500, 500]
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app=mounted.app)) as client:
+            assert (await client.get("http://test/health/live")).status_code == 200
 
 
 @asynccontextmanager
