@@ -1,6 +1,6 @@
 """No mark of a missing reference leaves, however it is disguised, as a reader of its own sees it.
 
-A few hundred replies are tried each time, and FUZZED_REPLIES of them (3,000) by the slow test;
+A few hundred replies are tried each time, and FUZZED_REPLIES of them (10,000) by the slow test;
 100,000 take a quarter of an hour.
 """
 
@@ -20,7 +20,7 @@ from judge.judging.verdicts.check import check_reply
 from judge.types.replies import CheckedReply, ModelReply
 from tests.unit.judging.verdicts.replies import REFERENCES, REQUEST, check, good_reply, personas
 
-SLOW_REPLIES = int(os.environ.get("FUZZED_REPLIES", "3000"))
+SLOW_REPLIES = int(os.environ.get("FUZZED_REPLIES", "10000"))
 PROMPTS = {n: render_prompt(REQUEST, REFERENCES[:n], DEFAULT_PERSONAS) for n in (2, 3)}
 PAIRS = ("[]", "【】", "［］", "〔〕", "⟦⟧", "〖〗")
 
