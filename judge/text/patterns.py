@@ -8,11 +8,14 @@ without is looked up among the words of each sentence.
 import functools
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from operator import and_, itemgetter, or_
+from contextlib import suppress
 from typing import Generic, TypeVar
 
 import regex  # type: ignore[import-untyped]
+
+from judge.text.english import STOP_WORDS
 
 TIME_LIMIT_S = 0.1
 """Of one pattern on one text; a pattern that needs longer is taken not to match."""
@@ -57,57 +60,65 @@ _ITEM = re.compile(
 )
 """An item of a regular expression, or the bracket that opens or closes a group; its quantifier."""
 
+_GAPS = {"\\b", " ", "\\ ", "-", "\\-", "[- ]", "'", "\\W", "\\s"}
+"""Items after which a word may begin."""
+
+_COMMON = Counter(word[:end] for word in STOP_WORDS for end in range(2, len(word) + 1))
+"""How many of the most common words begin with it."""
+
 SETS = 3
 """Of a pattern, the words looked up; more of them rule out little more."""
 
 _Needed = list[frozenset[str]]
 
 
-def _needed(items: Iterator[re.Match[str]], *, is_word: bool = False) -> tuple[_Needed, bool]:
+def _needed(items: Iterator[re.Match[str]], *, is_word: bool = False) -> tuple[_Needed, bool, bool]:
     """What words begin with in any text that matches *items*, to the end of their group.
 
-    Of each set some word begins with one. *is_word* says that a word may begin here. The second
-    value tells whether the group may be left out.
+    Of each set some word begins with one. *is_word* says that a word may begin here. The other
+    values tell whether the group may be left out, and whether a word may begin after it.
     """
     branches: list[_Needed] = [[]]
     letters, starts, may_miss = "", is_word, False
+    may_follow = True
     for match in items:
         item, may_miss = match[1], (match[2] or "")[:1] in {"?", "*", "{"}
         if starts and item.isalpha() and not may_miss:
-            letters += item
+            letters += item.lower()
             continue
         if len(letters) > 1:
             branches[-1].append(frozenset([letters]))
         starts, letters = starts and not letters, ""
-        if item == ")":
-            break
-        if item == "|":
+        if item in {"|", ")"}:
+            may_follow &= starts
+            if item == ")":
+                break
             branches.append([])
             starts = is_word
         elif item.startswith("("):
-            inner, is_optional = _needed(items, is_word=starts)
+            inner, is_optional, follows = _needed(items, is_word=starts)
             branches[-1] += inner if item == "(?:" and not is_optional else []
-            starts = False
+            starts = item == "(?:" and follows and (starts or not is_optional)
         else:
-            starts = item in {"\\b", " "} and not may_miss
+            starts = item in _GAPS and not may_miss
     if len(letters) > 1:
         branches[-1].append(frozenset([letters]))
     if len(branches) == 1:
-        return branches[0], may_miss
-    best = [max(branch, key=_rarity, default=frozenset()) for branch in branches]
-    return ([frozenset().union(*best)] if all(best) else []), may_miss
+        return branches[0], may_miss, may_follow
+    best = [min(branch, key=_frequency, default=frozenset()) for branch in branches]
+    return ([frozenset().union(*best)] if all(best) else []), may_miss, may_follow
 
 
-def _rarity(beginnings: frozenset[str]) -> int:
-    """The letters of the shortest: the more, the fewer texts have one."""
-    return min(map(len, beginnings))
+def _frequency(beginnings: frozenset[str]) -> float:
+    """How many texts may have a word with one of *beginnings*, for comparison."""
+    return sum(_COMMON[one] + 0.2 ** len(one) for one in beginnings)
 
 
 @functools.lru_cache(maxsize=4096)
 def _needed_by(pattern: str) -> tuple[frozenset[str], ...]:
     """What one word each of a text that matches begins with, the rarest first."""
-    needed = _needed(_ITEM.finditer(pattern.lower()))[0]
-    return tuple(sorted(needed, key=_rarity, reverse=True)[:SETS])
+    needed = _needed(_ITEM.finditer(pattern))[0]
+    return tuple(sorted(needed, key=_frequency)[:SETS])
 
 
 def _is_crossing(pattern: str) -> bool:
@@ -118,32 +129,19 @@ def _is_crossing(pattern: str) -> bool:
     return not _needed_by(pattern) or any(ends)
 
 
-def _bits(number: int) -> Iterator[int]:
-    """The places of the ones in *number*, in ascending order."""
-    while number:
-        lowest = number & -number
-        yield lowest.bit_length() - 1
-        number ^= lowest
-
-
 class PatternSet:
     """Numbered regular expressions that ignore case, compiled when a text may match first."""
 
     def __init__(self, regexes: Iterable[str]) -> None:
         self._patterns = [*regexes]
-        self._crossing = sum(1 << n for n, one in enumerate(self._patterns) if _is_crossing(one))
-        """The patterns, as bits of a number, that are tried on the whole text."""
-        self._unneeded = [0] * SETS
-        """The patterns without a set at each place of `_needed_by`."""
-        self._by_beginning: dict[str, list[int]] = {}
-        """The patterns whose set at each place has this beginning of a word."""
+        self._crossing = {n for n, one in enumerate(self._patterns) if _is_crossing(one)}
+        """The patterns that are tried on the whole text."""
+        self._by_beginning: dict[str, list[tuple[int, int]]] = {}
+        """The patterns, and which of their sets, that have this beginning of a word."""
         for number, pattern in enumerate(self._patterns):
-            needed = _needed_by(pattern)
-            for place in range(SETS):
-                for beginning in needed[place] if place < len(needed) else ():
-                    self._by_beginning.setdefault(beginning, [0] * SETS)[place] |= 1 << number
-                if place >= len(needed):
-                    self._unneeded[place] |= 1 << number
+            for place, beginnings in enumerate(_needed_by(pattern)):
+                for beginning in beginnings:
+                    self._by_beginning.setdefault(beginning, []).append((number, place))
 
     def compile(self) -> None:
         """Compile all at once, which takes some milliseconds for each."""
@@ -152,38 +150,36 @@ class PatternSet:
 
     def matches(self, text: str) -> Iterator[tuple[int, regex.Match[str]]]:
         """Every match in *text* with the number of its pattern, as `finditer` finds it."""
-        found: list[tuple[int, regex.Match[str]]] = []
-        slow: set[int] = set()
-        for start, end, candidates in self._candidates(text):
-            for number in (n for n in _bits(candidates) if n not in slow):
-                pattern = _compiled(self._patterns[number])
-                try:
-                    matches = pattern.finditer(text, start, end, timeout=TIME_LIMIT_S)
-                    found += ((number, match) for match in matches)
-                except TimeoutError:
-                    slow.add(number)
-        yield from sorted(found, key=itemgetter(0))
+        for number, spans in self._candidates(text):
+            pattern = _compiled(self._patterns[number])
+            with suppress(TimeoutError):
+                for start, end in spans:
+                    for match in pattern.finditer(text, start, end, timeout=TIME_LIMIT_S):
+                        yield number, match
 
-    def _candidates(self, text: str) -> Iterator[tuple[int, int, int]]:
-        """The start and end of the text and of each sentence, and the patterns to try there."""
+    def _candidates(self, text: str) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+        """The patterns to try, in their order, and the start and end of each piece to try."""
         lowered = text.lower()
-        words = {word: self._patterns_of(word) for word in {*_WORD.findall(lowered)}}
-        all_places = [*self._unneeded]
-        for sentence in _SENTENCE.finditer(lowered):
-            places = [*self._unneeded]
+        sentences: list[tuple[int, int]] = []
+        holders: dict[str, set[int]] = {}
+        for number, sentence in enumerate(_SENTENCE.finditer(lowered)):
+            sentences.append(sentence.span())
             for word in _WORD.findall(sentence[0]):
-                for place, patterns in words[word]:
-                    places[place] |= patterns
-            yield *sentence.span(), functools.reduce(and_, places) & ~self._crossing
-            all_places = [*map(or_, all_places, places)]
-        yield 0, len(text), functools.reduce(and_, all_places) & self._crossing
-
-    def _patterns_of(self, word: str) -> list[tuple[int, int]]:
-        """Each place with the patterns whose set there has a beginning of *word*."""
-        beginnings = (word[:length] for length in range(2, len(word) + 1))
-        known = [self._by_beginning[one] for one in beginnings if one in self._by_beginning]
-        merged = (functools.reduce(or_, patterns) for patterns in zip(*known, strict=True))
-        return [(place, patterns) for place, patterns in enumerate(merged) if patterns]
+                holders.setdefault(word, set()).add(number)
+        found: dict[int, dict[int, set[int]]] = {}
+        """By pattern and set, the sentences that have a word of it."""
+        for word, numbers in holders.items():
+            for length in range(2, len(word) + 1):
+                for one, place in self._by_beginning.get(word[:length], ()):
+                    found.setdefault(one, {}).setdefault(place, set()).update(numbers)
+        for number, pattern in enumerate(self._patterns):
+            places = found.get(number, {})
+            if len(places) < len(_needed_by(pattern)):
+                continue
+            if number in self._crossing:
+                yield number, [(0, len(text))]
+            elif shared := set.intersection(*places.values()):
+                yield number, [sentences[one] for one in sorted(shared)]
 
 
 T = TypeVar("T")

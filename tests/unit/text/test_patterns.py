@@ -69,6 +69,35 @@ def test_bounded_pattern_is_accepted() -> None:
     assert [checked_regex(regex) for regex in ACCEPTED] == [*ACCEPTED]
 
 
+ITEMS = st.sampled_from(
+    [*"he her hit Hits? h \\b \\B - [-_] \\W \\S 's (?!t) (?<!h) [^.!?]{0,9} \\w{1,3}".split(), " "]
+)
+BUILT = st.recursive(
+    ITEMS,
+    lambda inner: st.builds(
+        "(?:{}){}".format,
+        st.lists(st.lists(inner, max_size=4).map("".join), min_size=1, max_size=3).map("|".join),
+        st.sampled_from(["", "", "?", "{0,2}", "{1,2}"]),
+    )
+    | st.lists(inner, min_size=2, max_size=4).map("".join),
+    max_leaves=12,
+)
+GAP = st.sampled_from(["", "", " ", "-", r"\b", r"\W", "(?: so)?"])
+
+
+@given(st.lists(st.tuples(BUILT, GAP).map("".join), min_size=1, max_size=4).map("".join), st.data())
+def test_no_pattern_that_matches_is_left_out(pattern: str, data: st.DataObject) -> None:
+    text = fold(data.draw(st.from_regex(pattern, alphabet=st.characters(codec="ascii"))))
+    alone = [match.span() for match in regex.finditer(pattern, text, regex.IGNORECASE)]
+    assert [match.span() for _, match in PatternSet([pattern]).matches(text)] == alone
+
+
+def test_letters_after_what_is_no_gap_begin_no_word() -> None:
+    told = (r"\Shit", "ahit"), (r"h\Bit", "hit"), (r"(?:he|h-)(?:r )?hit", "h-hit"), (r"h?it", "hit")
+    for pattern, text in told:
+        assert [*PatternSet([pattern]).matches(text)], pattern
+
+
 @given(TEXTS.map(fold))
 @example("\0")
 def test_set_finds_what_its_patterns_find_one_by_one(text: str) -> None:
