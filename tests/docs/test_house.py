@@ -19,7 +19,8 @@ TARGETS = (
     "setup demo serve test lint check test-all golden bench torture live mutate image quality docs"
     " lock"
 ).split()
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = PYPROJECT["project"]
 
 
 def text_of(path: str) -> str:
@@ -39,6 +40,12 @@ def variables() -> set[str]:
         choices = alias.choices if isinstance(alias, AliasChoices) else [alias]
         names.update(str(choice) for choice in choices)
     return names
+
+
+def test_what_is_mutated_and_its_tests_are_there():
+    mutmut = PYPROJECT["tool"]["mutmut"]
+    named = [*mutmut["only_mutate"], *mutmut["pytest_add_cli_args_test_selection"]]
+    assert [path for path in named if not any(ROOT.glob(path))] == []
 
 
 @pytest.mark.parametrize("name", sorted(variables()))
