@@ -123,10 +123,15 @@ def _needed_by(pattern: str) -> tuple[frozenset[str], ...]:
 
 def _is_crossing(pattern: str) -> bool:
     """Whether a match of *pattern* may hold the end of a sentence; or nothing is known of it."""
-    items = [match[1] for match in _ITEM.finditer(pattern)]
-    wide = [item for item in items if len(item) == 1 or item[0] in "\\["]
-    ends = (e for item in wide for e in ".!?" if item not in "()|^$" and regex.match(item, e))
-    return not _needed_by(pattern) or any(ends)
+    items = {match[1] for match in _ITEM.finditer(pattern)}
+    return not _needed_by(pattern) or any(map(_matches_end, items))
+
+
+@functools.lru_cache(maxsize=1024)
+def _matches_end(item: str) -> bool:
+    """Whether *item* of a pattern, a character or a class, matches an end of a sentence."""
+    is_wide = item[0] in "\\[" or (len(item) == 1 and item not in "()|^$")
+    return is_wide and any(regex.match(item, end) for end in ".!?")
 
 
 class PatternSet:
