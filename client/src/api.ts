@@ -212,15 +212,15 @@ export interface HelpLine {
 
 /** A dispute and the question about it; lengths are in code points after trimming. */
 export interface JudgeRequest {
-  /** What happened, in the person's own words: 10 to 8000 characters after trimming. */
+  /** What happened, in the person's words: 10 to 8000 characters after trimming. */
   context: string;
   /** What they ask about it: 5 to 1000 characters after trimming. */
   query: string;
-  /** A name from `/api/domains` or `judge://domains`, or `default` for none; else detected. */
+  /** A name from `/api/domains`, or `default` for none; else it is detected. */
   domain?: string | null;
-  /** Cites indexed documents too, and says where to look for them, such as `@collection:a`. */
+  /** Cites indexed documents too, from where it says: `@collection:a`. */
   scope?: string | null;
-  /** Whether the same facts, told by the other side, are judged too; two more model calls. */
+  /** Whether the other side's account is judged too; two more model calls. */
   hear_other_side?: boolean;
 }
 

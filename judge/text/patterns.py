@@ -66,9 +66,6 @@ _GAPS = {"\\b", " ", "\\ ", "-", "\\-", "[- ]", "'", "\\W", "\\s"}
 _COMMON = Counter(word[:end] for word in STOP_WORDS for end in range(2, len(word) + 1))
 """How many of the most common words begin with it."""
 
-SETS = 3
-"""Of a pattern, the words looked up; more of them rule out little more."""
-
 _Needed = list[frozenset[str]]
 
 
@@ -118,7 +115,7 @@ def _frequency(beginnings: frozenset[str]) -> float:
 def _needed_by(pattern: str) -> tuple[frozenset[str], ...]:
     """What one word each of a text that matches begins with, the rarest first."""
     needed = _needed(_ITEM.finditer(pattern))[0]
-    return tuple(sorted(needed, key=_frequency)[:SETS])
+    return tuple(sorted(needed, key=_frequency)[:3])  # more rule out little more
 
 
 def _is_crossing(pattern: str) -> bool:

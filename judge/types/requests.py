@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 from unicodedata import category
 
-from pydantic import BeforeValidator, ConfigDict, StrictBool, StringConstraints, model_validator
+from pydantic import BeforeValidator, Field, StrictBool, StringConstraints, model_validator
 
 from judge.types.request_fields import BadFields, FieldError, StrictModel
 
@@ -47,18 +47,21 @@ ScopeText = Annotated[str, StringConstraints(max_length=MAX_SCOPE)]
 class JudgeRequest(StrictModel):
     """A dispute and the question about it; lengths are in code points after trimming."""
 
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
-    context: Context
-    """What happened, in the person's own words: 10 to 8000 characters after trimming."""
-    query: Query
-    """What they ask about it: 5 to 1000 characters after trimming."""
-    domain: str | None = None
-    """A name from `/api/domains` or `judge://domains`, or `default` for none; else detected."""
-    scope: ScopeText | None = None
-    """Cites indexed documents too, and says where to look for them, such as `@collection:a`."""
-    hear_other_side: StrictBool = False
-    """Whether the same facts, told by the other side, are judged too; two more model calls."""
+    # Not as docstrings, for which pydantic would search all modules at each start.
+    context: Context = Field(
+        description="What happened, in the person's words: 10 to 8000 characters after trimming."
+    )
+    query: Query = Field(description="What they ask about it: 5 to 1000 characters after trimming.")
+    domain: str | None = Field(
+        None, description="A name from `/api/domains`, or `default` for none; else it is detected."
+    )
+    scope: ScopeText | None = Field(
+        None, description="Cites indexed documents too, from where it says: `@collection:a`."
+    )
+    hear_other_side: StrictBool = Field(
+        default=False,
+        description="Whether the other side's account is judged too; two more model calls.",
+    )
 
     @model_validator(mode="before")
     @classmethod
