@@ -208,10 +208,10 @@ class Phrases(Generic[T]):
         Shorter ones come first, then as given.
         """
         formed = [*map(self.form, words)]
-        for start, first in enumerate(formed):
+        for start in (n for n, word in enumerate(formed) if word in self._lengths):
             phrases = [
                 (length, value)
-                for length in self._lengths.get(first, ())
+                for length in self._lengths[formed[start]]
                 if start + length <= len(formed)
                 for value in self._values.get(tuple(formed[start : start + length]), ())
             ]
