@@ -118,9 +118,6 @@ KINDS: tuple[ScopeKind, ...] = get_args(ScopeKind)
 KINDS_WITH_STAR = frozenset({"collection", "document", "folder"})
 """Kinds that every passage has, so that their `*` matches everything."""
 
-_MIN_SIMILARITY = 0.6
-"""Of a name that is suggested for another, 0 to 1; difflib's own default."""
-
 MAX_NAMES = 1000
 """Values in one scope, filters included; an engine looks each one up."""
 
@@ -232,7 +229,7 @@ def nearest_name(name: str, valid: Sequence[str]) -> str | None:
     """The most similar of *valid*, or None; case is ignored, and a last path segment is enough."""
     by_folded = {fold_name(other).rpartition("/")[2]: other for other in valid}
     by_folded |= {fold_name(other): other for other in valid}
-    close = get_close_matches(fold_name(name), list(by_folded), n=1, cutoff=_MIN_SIMILARITY)
+    close = get_close_matches(fold_name(name), list(by_folded), n=1)
     return by_folded[close[0]] if close else None
 
 

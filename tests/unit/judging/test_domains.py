@@ -63,6 +63,7 @@ def ours(query, context=""):
         ("won't pay", "he wont pay"),
         ("nursery", "the nurseries"),
         ("boss", "both bosses"),
+        ("boss", "my boss's friend"),
         ("bus", "the bus"),
         ("a&e", "in A&E"),
         ("landlord", "land\u00adlord"),

@@ -192,6 +192,18 @@ async def test_broken_connection_withdraws_its_fields() -> None:
     assert result.attempts == 1
 
 
+def test_fields_of_another_connection_are_streamed_as_they_come() -> None:
+    steps: list[Step] = []
+    listen = StreamedFields(steps.append, _ignore_care, is_enabled=True).listener(
+        PROMPT, ScriptedModel()
+    )
+    for text in (reply_text(), reply_text(paraphrase="You want warmth.")):
+        for length in range(len(text)):
+            listen(text[:length])
+    told = [step.name if isinstance(step, FieldChecked) else "-" for step in steps]
+    assert told == [*NAMES[:4], "-", *NAMES[:4]]
+
+
 async def test_fallback_withdraws_streamed_fields_and_streams_its_own() -> None:
     broken = StreamedReply(streamed(reply_text()).texts[:40], ModelUnavailable("gone"))
     judgement = Judgement(broken, fallback=ExtractiveModel())

@@ -74,12 +74,16 @@ ITEMS = st.sampled_from(
 )
 BUILT = st.recursive(
     ITEMS,
-    lambda inner: st.builds(
-        "(?:{}){}".format,
-        st.lists(st.lists(inner, max_size=4).map("".join), min_size=1, max_size=3).map("|".join),
-        st.sampled_from(["", "", "?", "{0,2}", "{1,2}"]),
-    )
-    | st.lists(inner, min_size=2, max_size=4).map("".join),
+    lambda inner: (
+        st.builds(
+            "(?:{}){}".format,
+            st.lists(st.lists(inner, max_size=4).map("".join), min_size=1, max_size=3).map(
+                "|".join
+            ),
+            st.sampled_from(["", "", "?", "{0,2}", "{1,2}"]),
+        )
+        | st.lists(inner, min_size=2, max_size=4).map("".join)
+    ),
     max_leaves=12,
 )
 GAP = st.sampled_from(["", "", " ", "-", r"\b", r"\W", "(?: so)?"])
@@ -93,7 +97,12 @@ def test_no_pattern_that_matches_is_left_out(pattern: str, data: st.DataObject) 
 
 
 def test_letters_after_what_is_no_gap_begin_no_word() -> None:
-    told = (r"\Shit", "ahit"), (r"h\Bit", "hit"), (r"(?:he|h-)(?:r )?hit", "h-hit"), (r"h?it", "hit")
+    told = (
+        (r"\Shit", "ahit"),
+        (r"h\Bit", "hit"),
+        (r"(?:he|h-)(?:r )?hit", "h-hit"),
+        (r"h?it", "hit"),
+    )
     for pattern, text in told:
         assert [*PatternSet([pattern]).matches(text)], pattern
 

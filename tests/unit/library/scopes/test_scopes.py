@@ -217,6 +217,12 @@ def test_scope_is_formatted_as_parsed():
     }
 
 
+def test_quotation_marks_in_a_name_are_escaped():
+    scope = read_context(r'@tag:"a \"b\" c"', NOW).scope
+    assert scope == Scope((Clause("tag", ('a "b" c',)),))
+    assert scope_text(scope) == r'@tag:"a \"b\" c"'
+
+
 @pytest.mark.parametrize(("name", "meant"), [("howto", "doc/howto"), ("clean", "doc/clean.html")])
 def test_the_nearest_name_may_be_meant_by_its_last_part(name, meant):
     assert nearest_name(name, ["doc/howto", "hono", "doc/clean.html", "express"]) == meant
