@@ -25,6 +25,7 @@ def claims(text: str) -> list[str]:
         ("They must [1]. You may [2].", ["They must.", "You may."]),
         ("They must repair it.[1][2] You may wait.", ["They must repair it."] * 2),
         ("No full stop [1] but more text", ["No full stop but more text"]),
+        ("[1], so you may wait.", ["so you may wait."]),
         ("They said no", []),
     ],
 )
