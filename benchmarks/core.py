@@ -21,7 +21,6 @@ from judge.bootstrap.sources import compile_knowledge, read_sources
 from judge.judging.care import find_safety
 from judge.judging.domains import detect_domain
 from judge.judging.model_caller import Deadline
-from judge.judging.prompts import render_prompt
 from judge.judging.references import ReferenceCollector
 from judge.judging.results import Attempt, Knowledge, PreparedRequest, build_result
 from judge.judging.verdicts.check import check_reply
@@ -46,22 +45,20 @@ async def judge(
     detection = detect_domain(known.detector, dispute)
     times.append(time.process_time_ns())
     collected = await references.collect(
-        dispute, detection.domain, CitablePassages(), known.catalog, deadline
+        dispute, detection.domain, CitablePassages(), known.catalog
     )
     times.append(time.process_time_ns())
     safety = find_safety(known.safety, dispute)
     times.append(time.process_time_ns())
-    prompt = render_prompt(
-        request, collected.references, known.personas, needs_care=safety.needs_care
+    prepared = PreparedRequest(
+        request, known, detection, safety, deadline, False, collected, clock.monotonic()
     )
+    prompt = prepared.prompt()
     times.append(time.process_time_ns())
     reply = ModelReply(reply_to(prompt.text), "fake")
     replied = time.process_time_ns() - times[-1]
     checked = check_reply(reply, prompt)
     times.append(time.process_time_ns() - replied)
-    prepared = PreparedRequest(
-        request, known, detection, safety, deadline, False, collected, clock.monotonic()
-    )
     build_result("1", prepared, [Attempt(reply, checked, False)])
     times.append(time.process_time_ns() - replied)
     return [after - before for before, after in pairwise(times)]

@@ -317,20 +317,20 @@ def reference_text(lead: str, candidate: Candidate, passages: int, max_words: in
     same heading, since what answers a question often stands beside the words that found it.
     """
     told = [text for _, text in candidate.page.passages]
-    is_lead = [
-        cut_text(text, max_words).removesuffix("...") in lead
-        or bool(lead and lead.removesuffix("...") in text)
-        for text in told
-    ]
+
+    def is_lead(number: int) -> bool:
+        cut = cut_text(told[number], max_words).removesuffix("...")
+        return cut in lead or bool(lead and lead.removesuffix("...") in told[number])
+
     taken: set[int] = set()
     windows: list[range] = []
     for number in candidate.passages:
-        if len(windows) < passages and number not in taken and not is_lead[number]:
+        if len(windows) < passages and number not in taken and not is_lead(number):
             window = _window(candidate, number, taken, max_words) if passages > 1 else [number]
             windows.append(range(min(window), max(window) + 1))
             taken.update(window)
     windows.sort(key=lambda window: window.start)
-    texts = (" ".join(told[at] for at in window if not is_lead[at]) for window in windows)
+    texts = (" ".join(told[at] for at in window if not is_lead(at)) for window in windows)
     return SEPARATOR.join(filter(None, [lead, *(cut_text(text, max_words) for text in texts)]))
 
 
