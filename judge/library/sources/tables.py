@@ -4,6 +4,7 @@ What is wrong is told with file, line, key and a fix.
 """
 
 import difflib
+import functools
 import re
 import tomllib
 from collections.abc import Callable, Sequence
@@ -307,6 +308,7 @@ def configuration_error(mistakes: Sequence[Mistake]) -> ConfigurationError:
     return ConfigurationError("The sources cannot be used:\n  " + "\n  ".join(lines))
 
 
+@functools.lru_cache(maxsize=1)  # asked each second, of a file that seldom changes
 def included_files(text: str) -> tuple[Include, ...]:
     """The globs under `include` in the *text* of a sources file; none when it is not valid."""
     try:
