@@ -218,7 +218,7 @@ export interface JudgeRequest {
   query: string;
   /** A name from `/api/domains`, or `default` for none; else it is detected. */
   domain?: string | null;
-  /** Cites indexed documents too, from where it says: `@collection:a`. */
+  /** Where to find indexed documents to cite too, such as `@collection:a`. */
   scope?: string | null;
   /** Whether the other side's account is judged too; two more model calls. */
   hear_other_side?: boolean;

@@ -56,7 +56,7 @@ class JudgeRequest(StrictModel):
         None, description="A name from `/api/domains`, or `default` for none; else it is detected."
     )
     scope: ScopeText | None = Field(
-        None, description="Cites indexed documents too, from where it says: `@collection:a`."
+        None, description="Where to find indexed documents to cite too, such as `@collection:a`."
     )
     hear_other_side: StrictBool = Field(
         default=False,
