@@ -72,3 +72,11 @@ async def test_neither_a_slow_body_nor_the_time_between_requests_is_limited():
             writer.write(b"b")
             assert (await reader.readuntil(b"ab")).startswith(b"HTTP/1.1 200")
             assert made[0].head_timer is None
+
+
+async def test_a_chunk_extension_is_bounded_like_a_head():
+    async with connected() as (reader, writer):
+        writer.write(b"POST / HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n2;")
+        writer.write(b"a" * 2**20)
+        with contextlib.suppress(ConnectionResetError):
+            assert (await reader.read()).startswith(b"HTTP/1.1 400")
