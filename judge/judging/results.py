@@ -32,11 +32,6 @@ class Knowledge:
     personas: tuple[Persona, ...]
     versions: Versions
 
-    def compile_patterns(self) -> None:
-        """Compile what disputes are searched for, about a second's work that the first would do."""
-        for patterns in (self.detector.patterns, self.safety.patterns, self.safety.harmless):
-            patterns.compile()
-
 
 @dataclass(frozen=True, slots=True)
 class PreparedRequest:

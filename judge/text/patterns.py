@@ -1,8 +1,8 @@
 """Finds many phrases or regular expressions in a text.
 
 A regular expression of a sources file is matched under a time limit: none, whoever wrote it, holds
-up the event loop. Most are not tried at all: what the words begin with that a pattern cannot match
-without is looked up among the words of each sentence.
+up the event loop. Most are not tried at all, since RE2 tells in one pass over the text which may
+match (https://swtch.com/~rsc/regexp/regexp3.html).
 """
 
 import functools
@@ -11,11 +11,11 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Generic, TypeVar
+from itertools import groupby, product
+from typing import Any, Generic, TypeVar
 
+import re2
 import regex  # type: ignore[import-untyped]
-
-from judge.text.english import STOP_WORDS
 
 TIME_LIMIT_S = 0.1
 """Of one pattern on one text; a pattern that needs longer is taken not to match."""
@@ -23,6 +23,7 @@ TIME_LIMIT_S = 0.1
 _CLASS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _UNBOUNDED = re.compile(r"(?<! )[*+]|\{\d+,\}")
 _SPACES = re.compile(r"\\s[*+]")
+_WORD, _DIGIT = regex.compile(r"\w"), regex.compile(r"\d")
 
 
 def checked_regex(value: str) -> str:
@@ -52,136 +53,114 @@ def _compiled(pattern: str) -> regex.Pattern[str]:
     return regex.compile(pattern, regex.IGNORECASE)
 
 
-_WORD = re.compile(r"[^\W\d_]+")
-_SENTENCE = re.compile(r"[^.!?]*[.!?]*")
-_ITEM = re.compile(
-    r"(\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?<?[=!]|\(\?:|\(\?|\(|.)([?*]|\{0?,?\d*,?\d*\}|\+)?",
-    re.DOTALL,
-)
-"""An item of a regular expression, or the bracket that opens or closes a group; its quantifier."""
+_RULE = r"(?(DEFINE)(?P<item>\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?&item)*+\)|[^()\\\[]))"
+_ITEM = regex.compile(rf"(?&item)(?:[?*+]|\{{\d*,?\d*\}})*{_RULE}", regex.DOTALL)
+_ASSERTION = regex.compile(rf"\(\?<?[=!](?&item)*+\){_RULE}", regex.DOTALL)
+"""What a pattern wants before or after a match, which RE2 knows nothing of."""
 
-_GAPS = {"\\b", " ", "\\ ", "-", "\\-", "[- ]", "'", "\\W", "\\s"}
-"""Items after which a word may begin."""
+_GAP = re.compile(r"(?:\.|\[\^|\\[WSD]).*[*+}]")
+"""An item that matches nearly any text: for RE2 each length of it is a state."""
 
-_COMMON = Counter(word[:end] for word in STOP_WORDS for end in range(2, len(word) + 1))
-"""How many of the most common words begin with it."""
+_FOREIGN = re.compile(r"[^\x00-\x7f]")
+_STAND_INS = (("é", "q"), ("٣", "0"))
+"""A letter and a digit of another script, and what RE2, which knows none, is given for all such."""
 
-_Needed = list[frozenset[str]]
+_CASE_FOLDED = {"\u0130": "i", "\u017f": "s", "\u212a": "k"}
+"""All that a letter of ASCII matches beside itself where case is ignored."""
 
-
-def _needed(items: Iterator[re.Match[str]], *, is_word: bool = False) -> tuple[_Needed, bool, bool]:
-    """What words begin with in any text that matches *items*, to the end of their group.
-
-    Of each set some word begins with one. *is_word* says that a word may begin here. The other
-    values tell whether the group may be left out, and whether a word may begin after it.
-    """
-    branches: list[_Needed] = [[]]
-    letters, starts, may_miss = "", is_word, False
-    may_follow = True
-    for match in items:
-        item, may_miss = match[1], (match[2] or "")[:1] in {"?", "*", "{"}
-        if starts and item.isalpha() and not may_miss:
-            letters += item.lower()
-            continue
-        if len(letters) > 1:
-            branches[-1].append(frozenset([letters]))
-        starts, letters = starts and not letters, ""
-        if item in {"|", ")"}:
-            may_follow &= starts
-            if item == ")":
-                break
-            branches.append([])
-            starts = is_word
-        elif item.startswith("("):
-            inner, is_optional, follows = _needed(items, is_word=starts)
-            branches[-1] += inner if item == "(?:" and not is_optional else []
-            starts = item == "(?:" and follows and (starts or not is_optional)
-        else:
-            starts = item in _GAPS and not may_miss
-    if len(letters) > 1:
-        branches[-1].append(frozenset([letters]))
-    if len(branches) == 1:
-        return branches[0], may_miss, may_follow
-    best = [min(branch, key=_frequency, default=frozenset()) for branch in branches]
-    return ([frozenset().union(*best)] if all(best) else []), may_miss, may_follow
+MAX_MEMORY = 64 << 20
+"""Bytes that RE2 may take for a set; the largest of the package takes a tenth."""
 
 
-def _frequency(beginnings: frozenset[str]) -> float:
-    """How many texts may have a word with one of *beginnings*, for comparison."""
-    return sum(_COMMON[one] + 0.2 ** len(one) for one in beginnings)
+def _options(max_memory: int = 8 << 20) -> re2.Options:
+    options = re2.Options()
+    options.case_sensitive, options.log_errors, options.never_capture = False, False, True
+    options.max_mem = max_memory
+    return options
+
+
+def _stand_in(found: re.Match[str]) -> str:
+    """What stands for a character in a text for RE2."""
+    character = found[0]
+    if character in _CASE_FOLDED or not _WORD.match(character):
+        return _CASE_FOLDED.get(character, character)
+    return "0" if _DIGIT.match(character) else "q"
+
+
+def _for_re2(pattern: str) -> str | None:
+    """A pattern with which RE2 matches any text with a match of *pattern*; None if unknown."""
+    plain = _ASSERTION.sub("(?:)", pattern).replace("{,", "{0,")
+    negated = [one for one in _CLASS.findall(plain) if one.startswith("[^")]
+    is_told_apart = any(
+        regex.match(one, foreign) and not regex.match(one, stand_in, regex.IGNORECASE)
+        for one, (foreign, stand_in) in product(negated, _STAND_INS)
+    )
+    is_foreign = r"\x" in plain or any(map(_WORD.match, _FOREIGN.findall(plain)))
+    return None if is_told_apart or is_foreign else plain
+
+
+def _parts(plain: str) -> list[str]:
+    """The parts between the gaps of a pattern for RE2; any text that it matches has all of them."""
+    items = [item[0] for item in _ITEM.finditer(plain)]
+    if "|" in items:
+        return [plain]
+    runs = groupby(items, key=lambda item: bool(_GAP.match(item)))
+    return ["".join(run) for is_gap, run in runs if not is_gap]
 
 
 @functools.lru_cache(maxsize=4096)
-def _needed_by(pattern: str) -> tuple[frozenset[str], ...]:
-    """What one word each of a text that matches begins with, the rarest first."""
-    needed = _needed(_ITEM.finditer(pattern))[0]
-    return tuple(sorted(needed, key=_frequency)[:3])  # more rule out little more
-
-
-def _is_crossing(pattern: str) -> bool:
-    """Whether a match of *pattern* may hold the end of a sentence; or nothing is known of it."""
-    items = {match[1] for match in _ITEM.finditer(pattern)}
-    return not _needed_by(pattern) or any(map(_matches_end, items))
-
-
-@functools.lru_cache(maxsize=1024)
-def _matches_end(item: str) -> bool:
-    """Whether *item* of a pattern, a character or a class, matches an end of a sentence."""
-    is_wide = item[0] in "\\[" or (len(item) == 1 and item not in "()|^$")
-    return is_wide and any(regex.match(item, end) for end in ".!?")
+def _quick(plain: str) -> Any:
+    """Cached like `_compiled`; None for what is too large."""
+    try:
+        return re2.compile(plain, _options())
+    except re2.error:
+        return None
 
 
 class PatternSet:
-    """Numbered regular expressions that ignore case, compiled when a text may match first."""
+    """Numbered regular expressions that ignore case, for folded text; compiled when needed."""
 
     def __init__(self, regexes: Iterable[str]) -> None:
         self._patterns = [*regexes]
-        self._crossing = {n for n, one in enumerate(self._patterns) if _is_crossing(one)}
-        """The patterns that are tried on the whole text."""
-        self._by_beginning: dict[str, list[tuple[int, int]]] = {}
-        """The patterns, and which of their sets, that have this beginning of a word."""
-        for number, pattern in enumerate(self._patterns):
-            for place, beginnings in enumerate(_needed_by(pattern)):
-                for beginning in beginnings:
-                    self._by_beginning.setdefault(beginning, []).append((number, place))
-
-    def compile(self) -> None:
-        """Compile all at once, which takes some milliseconds for each."""
-        for pattern in self._patterns:
-            _compiled(pattern)
+        self._plain = [_for_re2(pattern) for pattern in self._patterns]
+        self._owners: list[int] = []
+        """The pattern of each part in the set."""
+        parts = re2.Set.SearchSet(_options(MAX_MEMORY))
+        for number, plain in enumerate(self._plain):
+            with suppress(re2.error):  # what RE2 does not know
+                for part in _parts(plain) if plain else ():
+                    parts.Add(part)
+                    self._owners.append(number)
+        counts = Counter(self._owners)
+        self._needed = [counts[number] for number in range(len(self._patterns))]
+        """How many parts each has; of none nothing is known."""
+        parts.Add("")  # matches any text: an answer without it is no answer
+        self._owners.append(-1)
+        self._set: re2.Set | None = None
+        with suppress(re2.error):  # too large
+            parts.Compile()
+            self._set = parts
 
     def matches(self, text: str) -> Iterator[tuple[int, regex.Match[str]]]:
         """Every match in *text* with the number of its pattern, as `finditer` finds it."""
-        for number, spans in self._candidates(text):
-            pattern = _compiled(self._patterns[number])
-            with suppress(TimeoutError):
-                for start, end in spans:
-                    for match in pattern.finditer(text, start, end, timeout=TIME_LIMIT_S):
-                        yield number, match
-
-    def _candidates(self, text: str) -> Iterator[tuple[int, list[tuple[int, int]]]]:
-        """The patterns to try, in their order, and the start and end of each piece to try."""
-        lowered = text.lower()
-        sentences: list[tuple[int, int]] = []
-        holders: dict[str, set[int]] = {}
-        for number, sentence in enumerate(_SENTENCE.finditer(lowered)):
-            sentences.append(sentence.span())
-            for word in _WORD.findall(sentence[0]):
-                holders.setdefault(word, set()).add(number)
-        found: dict[int, dict[int, set[int]]] = {}
-        """By pattern and set, the sentences that have a word of it."""
-        for word, numbers in holders.items():
-            for length in range(2, len(word) + 1):
-                for one, place in self._by_beginning.get(word[:length], ()):
-                    found.setdefault(one, {}).setdefault(place, set()).update(numbers)
-        for number, pattern in enumerate(self._patterns):
-            places = found.get(number, {})
-            if len(places) < len(_needed_by(pattern)):
+        plain_text = _FOREIGN.sub(_stand_in, text)
+        for number in self._candidates(plain_text):
+            plain = self._plain[number]
+            if plain and (quick := _quick(plain)) and not quick.search(plain_text):
                 continue
-            if number in self._crossing:
-                yield number, [(0, len(text))]
-            elif shared := set.intersection(*places.values()):
-                yield number, [sentences[one] for one in sorted(shared)]
+            with suppress(TimeoutError):
+                for match in _compiled(self._patterns[number]).finditer(text, timeout=TIME_LIMIT_S):
+                    yield number, match
+
+    def _candidates(self, plain_text: str) -> list[int]:
+        """The patterns of which a text for RE2 has all parts, in their order."""
+        matched = self._set.Match(plain_text) if self._set else None
+        found = Counter(self._owners[part] for part in matched or ())
+        return [
+            number
+            for number, needed in enumerate(self._needed)
+            if found.get(number, 0) == needed or not found[-1]
+        ]
 
 
 T = TypeVar("T")

@@ -45,9 +45,6 @@ OpenMcp = Callable[[Services], AbstractAsyncContextManager[McpApp]]
 
 ROUTES = (*judge.ROUTES, *search.ROUTES, *status_and_pages.ROUTES)
 
-COMPILE_AFTER_S = 2.0
-"""When start-up is over, and with it the first request of whoever waited for it."""
-
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
@@ -152,9 +149,7 @@ async def _lifespan(
             app.state.start_error = error
             raise
         app.state.is_draining = False
-        work = [
-            warm(services), services.read_ahead(), services.sources.watch(), _compile(services)
-        ]  # fmt: skip
+        work = [warm(services), services.read_ahead(), services.sources.watch()]
         if open_mcp:
             app.state.mcp, app.state.wants_mcp = asyncio.Future(), asyncio.Event()
             work.append(_serve_mcp(open_mcp(services), app.state))
@@ -167,12 +162,6 @@ async def _lifespan(
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
-
-
-async def _compile(services: Services) -> None:
-    """Compile patterns once start-up is over, beside which it would hold up a first request."""
-    await asyncio.sleep(COMPILE_AFTER_S)
-    await asyncio.to_thread(services.sources.current().compile_patterns)
 
 
 async def _serve_mcp(opening: AbstractAsyncContextManager[McpApp], state: State) -> None:

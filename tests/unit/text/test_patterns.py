@@ -49,11 +49,17 @@ REGEXES = (
     "Mum says",
     r"charg(?:ed|es) me\b",
     r"he [^;]{1,9} she",
+    r"[^a-z ]+ld",
+    r"\b[^0-9]\b",
+    r"\xe9",
+    r"h{,2}e",
+    r"(?<=[)(]) (?!\(|[^)]s)\w{2}",
+    "section .{1,30}?he|is£?",
 )
 TEXTS = st.lists(
     st.sampled_from(
         "section 8 21 he she is was now only 18 25 twenty days new dd dd(3 leave my our öld flat é "
-        "houses hit me a aa bcc he's mum says charged . ? ; !".split()
+        "٣ Ж² i\u0307s is£ ) houses hit me a aa bcc he's mum says charged . ? ; !".split()
     ),
     max_size=25,
 ).map(" ".join) | st.text(max_size=60)
@@ -70,7 +76,11 @@ def test_bounded_pattern_is_accepted() -> None:
 
 
 ITEMS = st.sampled_from(
-    [*"he her hit Hits? h \\b \\B - [-_] \\W \\S 's (?!t) (?<!h) [^.!?]{0,9} \\w{1,3}".split(), " "]
+    [
+        *"he her hit Hits? h \\b \\B - [-_] \\W \\S 's (?!t) (?<!h) [^.!?]{0,9} \\w{1,3}".split(),
+        *"é £ \\d [^a-z]".split(),
+        " ",
+    ]
 )
 BUILT = st.recursive(
     ITEMS,
@@ -91,7 +101,7 @@ GAP = st.sampled_from(["", "", " ", "-", r"\b", r"\W", "(?: so)?"])
 
 @given(st.lists(st.tuples(BUILT, GAP).map("".join), min_size=1, max_size=4).map("".join), st.data())
 def test_no_pattern_that_matches_is_left_out(pattern: str, data: st.DataObject) -> None:
-    text = fold(data.draw(st.from_regex(pattern, alphabet=st.characters(codec="ascii"))))
+    text = fold(data.draw(st.from_regex(pattern, alphabet=st.characters(max_codepoint=0x2FF))))
     alone = [match.span() for match in regex.finditer(pattern, text, regex.IGNORECASE)]
     assert [match.span() for _, match in PatternSet([pattern]).matches(text)] == alone
 
@@ -102,6 +112,7 @@ def test_letters_after_what_is_no_gap_begin_no_word() -> None:
         (r"h\Bit", "hit"),
         (r"(?:he|h-)(?:r )?hit", "h-hit"),
         (r"h?it", "hit"),
+        (r"\bk", "\u212a"),
     )
     for pattern, text in told:
         assert [*PatternSet([pattern]).matches(text)], pattern
@@ -112,10 +123,17 @@ def test_letters_after_what_is_no_gap_begin_no_word() -> None:
 def test_set_finds_what_its_patterns_find_one_by_one(text: str) -> None:
     alone = [
         (number, match.span())
-        for number, regex in enumerate(REGEXES)
-        for match in re.finditer(regex, text, re.IGNORECASE)
+        for number, pattern in enumerate(REGEXES)
+        for match in regex.finditer(pattern, text, regex.IGNORECASE)
     ]
     assert [(n, match.span()) for n, match in PatternSet(REGEXES).matches(text)] == alone
+
+
+def test_what_is_too_large_for_re2_is_found_too() -> None:
+    large = r"(?:\w{1,999}-){1,999}"
+    many = [rf"(?:\w{{1,40}} ?){{1,9}}x{number}\b" for number in range(3000)]
+    assert [number for number, _ in PatternSet([large, "b"]).matches("a-b")] == [0, 1]
+    assert [number for number, _ in PatternSet(many).matches("so x17")] == [17]
 
 
 def test_slow_pattern_is_given_up() -> None:
