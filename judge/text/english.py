@@ -58,7 +58,7 @@ WORD = rf"[^\W_]+(?:[{MARKS}][^\W_]*)*"
 _TOKEN = re.compile(WORD)
 _WORD = re.compile(rf"{WORD}(?:'{WORD})*")
 _ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
-_SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s|$|[\[【［〔])")
+_SENTENCE_END = re.compile(r"[.!?…](?<![.!?…].)[.!?…]*+[\"'”’)\]]*+(?=\s|$|[\[【［〔])")
 """Matches a whole run of marks from its first one, so that a run of a megabyte is read once."""
 _NEVER_LAST = frozenset(
     "e.g i.e mr mrs ms messrs dr prof rev hon st v vs cf viz approx vol figs".split()

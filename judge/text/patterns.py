@@ -68,14 +68,18 @@ _STAND_INS = (("é", "q"), ("٣", "0"))
 _CASE_FOLDED = {"\u0130": "i", "\u017f": "s", "\u212a": "k"}
 """All that a letter of ASCII matches beside itself where case is ignored."""
 
-MAX_MEMORY = 64 << 20
-"""Bytes that RE2 may take for a set; the largest of the package takes a tenth."""
+BATCH = 64
+"""Patterns that RE2 looks for at once: with more, nearly every text takes a way of its own through
+the automaton, which is built as texts need it."""
+
+MEMORY = 8 << 20
+"""Bytes that RE2 may take for each; beyond, it forgets what it built."""
 
 
-def _options(max_memory: int = 8 << 20) -> re2.Options:
+def _options() -> re2.Options:
     options = re2.Options()
     options.case_sensitive, options.log_errors, options.never_capture = False, False, True
-    options.max_mem = max_memory
+    options.max_mem = MEMORY
     return options
 
 
@@ -117,50 +121,64 @@ def _quick(plain: str) -> Any:
         return None
 
 
+class _Batch:
+    """Some patterns for RE2, of which one pass over a text tells which it may match."""
+
+    def __init__(self, plain: Sequence[str | None]) -> None:
+        self._all = range(len(plain))
+        self._owners: list[int] = []
+        """The pattern of each part in the set."""
+        parts = re2.Set.SearchSet(_options())
+        for number, one in enumerate(plain):
+            with suppress(re2.error):  # what RE2 does not know
+                for part in _parts(one) if one else ():
+                    parts.Add(part)
+                    self._owners.append(number)
+        self._needed = Counter(self._owners)
+        """How many parts each has; of the others nothing is known."""
+        self._always = [number for number in self._all if number not in self._needed]
+        self._any = parts.Add("")  # matches any text: an answer without it is no answer
+        self._set: re2.Set | None = None
+        with suppress(re2.error):  # too large
+            parts.Compile()
+            self._set = parts
+
+    def candidates(self, plain_text: str) -> Sequence[int]:
+        """The patterns of which a text for RE2 has all parts, in their order."""
+        found = {*(self._set.Match(plain_text) or ())} if self._set else set()
+        if self._any not in found:
+            return self._all
+        held = Counter(self._owners[part] for part in found if part != self._any)
+        return sorted(
+            [*self._always, *(n for n, count in held.items() if count == self._needed[n])]
+        )
+
+
 class PatternSet:
     """Numbered regular expressions that ignore case, for folded text; compiled when needed."""
 
     def __init__(self, regexes: Iterable[str]) -> None:
         self._patterns = [*regexes]
         self._plain = [_for_re2(pattern) for pattern in self._patterns]
-        self._owners: list[int] = []
-        """The pattern of each part in the set."""
-        parts = re2.Set.SearchSet(_options(MAX_MEMORY))
-        for number, plain in enumerate(self._plain):
-            with suppress(re2.error):  # what RE2 does not know
-                for part in _parts(plain) if plain else ():
-                    parts.Add(part)
-                    self._owners.append(number)
-        counts = Counter(self._owners)
-        self._needed = [counts[number] for number in range(len(self._patterns))]
-        """How many parts each has; of none nothing is known."""
-        parts.Add("")  # matches any text: an answer without it is no answer
-        self._owners.append(-1)
-        self._set: re2.Set | None = None
-        with suppress(re2.error):  # too large
-            parts.Compile()
-            self._set = parts
+        starts = range(0, len(self._patterns), BATCH)
+        self._batches = [(start, _Batch(self._plain[start : start + BATCH])) for start in starts]
 
     def matches(self, text: str) -> Iterator[tuple[int, regex.Match[str]]]:
         """Every match in *text* with the number of its pattern, as `finditer` finds it."""
         plain_text = _FOREIGN.sub(_stand_in, text)
-        for number in self._candidates(plain_text):
-            plain = self._plain[number]
-            if plain and (quick := _quick(plain)) and not quick.search(plain_text):
-                continue
-            with suppress(TimeoutError):
-                for match in _compiled(self._patterns[number]).finditer(text, timeout=TIME_LIMIT_S):
-                    yield number, match
+        for start, batch in self._batches:
+            for number in batch.candidates(plain_text):
+                yield from self._found(start + number, text, plain_text)
 
-    def _candidates(self, plain_text: str) -> list[int]:
-        """The patterns of which a text for RE2 has all parts, in their order."""
-        matched = self._set.Match(plain_text) if self._set else None
-        found = Counter(self._owners[part] for part in matched or ())
-        return [
-            number
-            for number, needed in enumerate(self._needed)
-            if found.get(number, 0) == needed or not found[-1]
-        ]
+    def _found(
+        self, number: int, text: str, plain_text: str
+    ) -> Iterator[tuple[int, regex.Match[str]]]:
+        plain = self._plain[number]
+        if plain and (quick := _quick(plain)) and not quick.search(plain_text):
+            return
+        with suppress(TimeoutError):
+            for match in _compiled(self._patterns[number]).finditer(text, timeout=TIME_LIMIT_S):
+                yield number, match
 
 
 T = TypeVar("T")
