@@ -241,17 +241,21 @@ class FieldChecker:
                 yield soft("bare", name, bare, expected)
         for unclear in marks.unclear:
             yield soft("unclear", name, unclear, "only numbers in brackets, as [1]")
-        known = [f"{one.title}\n{one.text}\n{one.url}" for one in prompt.references]
-        known += [dispute, *prompt.addresses]
-        for quotation in made_up_quotations(text.text, marks.marks, known) if marks.marks else ():
+        for quotation in made_up_quotations(text.text, marks.marks, self._known()):
             expected = "words of a reference or of the dispute in quotation marks"
             yield soft("misquoted", name, quotation, expected)
-        for address in made_up_addresses(text.text, known):
+        for address in made_up_addresses(text.text, self._known()):
             expected = "no address or number that is in no reference and not in the dispute"
             yield soft("address", name, address, expected)
         is_ours = repeats_prompt(text.words, prompt.rules) or _OUR_NAMES.search(text.text)
         if is_ours or repeats_itself(text.words):
             yield soft("repetition", name, text.text, _NOTHING_TWICE)
+
+    def _known(self) -> Iterator[str]:
+        """What a reply may quote and name addresses from."""
+        prompt = self.prompt
+        yield from (f"{one.title}\n{one.text}\n{one.url}" for one in prompt.references)
+        yield from (prompt.request.context, prompt.request.query, *prompt.addresses)
 
     def _quote_defects(self, citations: Iterable[Citation]) -> Iterator[Defect]:
         """Told only: each reference cited has a sentence named."""

@@ -130,7 +130,8 @@ def reply_schema(prompt: Prompt, *, is_exact: bool = False) -> dict[str, object]
         each = [voice({"type": "string", "enum": [one.name]}) for one in prompt.personas]
         voices = {"type": "array", "prefixItems": each}
         voices |= {"minItems": len(each), "maxItems": len(each)}
-    most = max((len(source_sentences(one.text)) for one in prompt.references), default=0)
+    texts = [one.text for one in prompt.references if is_exact]
+    most = max((len(source_sentences(text)) for text in texts), default=0)
     relied_on = bounded(array_schema(number(most)), maxItems=most)
     quote = object_schema(number=number(count), sentences=relied_on)
     if is_exact and not count:

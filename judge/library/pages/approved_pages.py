@@ -23,16 +23,13 @@ class LibraryPage:
 
     terms: PageTerms
     record: PageRecord | None = None
+    nations: frozenset[str] = frozenset()
+    """Where it applies, as is configured and as it says itself; empty means everywhere."""
 
     @property
     def digest(self) -> str:
         """Identifies its text, "" while that is unknown."""
         return self.record.digest if self.record else ""
-
-    @property
-    def nations(self) -> frozenset[str]:
-        """Where it says that it applies; empty if it does not say."""
-        return frozenset(self.record.nations if self.record else ())
 
     @property
     def is_withdrawn(self) -> bool:
@@ -73,8 +70,11 @@ class PageLibrary:
     def _news(
         self, read: Sequence[tuple[SnippetRequest, PageRecord]]
     ) -> list[tuple[SnippetRequest, PageRecord]]:
-        known = {key: page.digest for key, page in self._pages.items()}
-        return [(request, page) for request, page in read if known.get(request.key) != page.digest]
+        return [
+            (request, page)
+            for request, page in read
+            if not (known := self._pages.get(request.key)) or known.digest != page.digest
+        ]
 
     def page(self, request: SnippetRequest, lead: str = "") -> LibraryPage:
         """The page, ranked by its title, topics and *lead* alone if it was not read yet."""
@@ -132,14 +132,17 @@ def _counted(read: tuple[SnippetRequest, PageRecord]) -> tuple[PageKey, LibraryP
 def _as_configured(
     request: SnippetRequest, page: LibraryPage | None, lead: str = ""
 ) -> LibraryPage:
-    """*page* with the title and topics that are configured now."""
+    """*page* with the title, topics and nations that are configured now."""
+    source = request.source
+    configured = frozenset(source.nations)
     if page is None:
-        return LibraryPage(count_terms(_candidate(request, lead, ())))
-    ranked, source = page.terms.page, request.source
+        return LibraryPage(count_terms(_candidate(request, lead, ())), nations=configured)
+    nations = configured.union(page.record.nations if page.record else ())
+    ranked = page.terms.page
     if (ranked.title, ranked.topics) == (source.title, source.topics):
-        return page
+        return replace(page, nations=nations)
     retitled = replace(ranked, title=source.title, topics=source.topics)
-    return replace(page, terms=count_terms(retitled))
+    return replace(page, terms=count_terms(retitled), nations=nations)
 
 
 def _candidate(

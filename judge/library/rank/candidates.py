@@ -295,7 +295,7 @@ def offer_pages(
     }
     ranked = [chosen.candidate for chosen, _ in retrieved if chosen.candidate]
     if any(not c.digest or c.digest != page.digest for c, _, page in by_key.values()):
-        usable = [p for c, _, p in by_key.values() if _is_usable(c.request, p, nations)]
+        usable = [p for c, _, p in by_key.values() if _is_usable(p, nations)]
         index = library.compiled(usable)
         ranked = list(
             rank_candidates(index, dispute, domain, limit=len(usable), similarities=similarities)
@@ -306,7 +306,7 @@ def offer_pages(
         settings = chosen.request.settings
         text = reference_text(snippet.text, candidate, settings.passages, settings.max_words)
         snippet = replace(snippet, text=text)
-        offered.append(OfferedPage(snippet, _nations(chosen.request, page), candidate.fits_clearly))
+        offered.append(OfferedPage(snippet, page.nations, candidate.fits_clearly))
     return tuple(offered)
 
 
@@ -318,7 +318,13 @@ def reference_text(lead: str, candidate: Candidate, passages: int, max_words: in
     """
     told = [text for _, text in candidate.page.passages]
 
+    size = min(40, 2 * max_words - 1)  # so many words have at least so many characters
+    beginning = lead[:size].rstrip(".")
+
     def is_lead(number: int) -> bool:
+        text = told[number]
+        if text[:size].rstrip(".") not in lead and beginning not in text:  # nearly always
+            return False
         cut = cut_text(told[number], max_words).removesuffix("...")
         return cut in lead or bool(lead and lead.removesuffix("...") in told[number])
 
@@ -357,22 +363,15 @@ def _usable_pages(indexed: IndexedPages, domain: str, nations: frozenset[str]) -
     for number, (request, page) in enumerate(indexed.pages):
         # Addresses that differ only in the fragment are one page, unless the selectors differ.
         text = request.source.url.partition("#")[0], request.source.selector
-        is_first = text not in first or request.domain == domain
-        if is_first and _is_usable(request, page, nations):
+        if (text not in first or request.domain == domain) and _is_usable(page, nations):
             first[text] = number
     return sorted(first.values())
 
 
-def _is_usable(request: SnippetRequest, page: LibraryPage, nations: frozenset[str]) -> bool:
+def _is_usable(page: LibraryPage, nations: frozenset[str]) -> bool:
     """Whether the page is not withdrawn and applies in one of *nations*; none means anywhere."""
-    applies_in = _nations(request, page)
-    is_near = not applies_in or not nations or bool(applies_in & nations)
-    return is_near and not page.is_withdrawn
-
-
-def _nations(request: SnippetRequest, page: LibraryPage) -> frozenset[str]:
-    """The nations configured and those found on the page; empty means all."""
-    return page.nations | frozenset(request.source.nations)
+    is_elsewhere = nations and page.nations and nations.isdisjoint(page.nations)
+    return not is_elsewhere and not page.is_withdrawn
 
 
 def _key(page: CandidatePage) -> PageKey:
