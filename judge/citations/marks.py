@@ -93,6 +93,11 @@ _BARE: Final = re.compile(
 )
 """What names a reference outside of a bracket; it matters only where there is no such one."""
 
+_MAY_BE_BARE: Final = re.compile(
+    r"ref|sour|cita|foot|turn|[⁰¹²³⁴-⁹†\\<\[\]【】［］〔〕⟦⟧〖〗]", re.IGNORECASE
+)
+"""What any match of that has something of; found in a tenth of the time."""
+
 _CITE: Final = re.compile(r"<cite\b[^<>]{0,200}>?", re.IGNORECASE)
 _CITE_NUMBER: Final = re.compile(r"<cite\s+i\s*=\s*([\"']?)(\d{1,6})\1\s*/?>", re.IGNORECASE)
 
@@ -214,7 +219,7 @@ def _listed(tokens: list[tuple[str, str]], numbers: list[int]) -> tuple[int, ...
 
 
 def _bare(seen: Seen) -> Iterator[tuple[str, tuple[int, ...]]]:
-    for found in _BARE.finditer(seen.text):
+    for found in _BARE.finditer(seen.text) if _MAY_BE_BARE.search(seen.text) else ():
         if not found["everyday"]:
             named = "".join(map(_plain_character, str(found[str(found.lastgroup)]))).lower()
             words = re.findall(r"\d+|[a-z]+", named)

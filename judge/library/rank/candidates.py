@@ -8,8 +8,9 @@ of the detected domain gets a bonus. docs/quality.md tells what each part brings
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from operator import mul
 from types import MappingProxyType
 from typing import Literal, NamedTuple
@@ -85,12 +86,13 @@ class QueryTerms:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A page that may be relevant, its score in parts, and its matching passages, best first."""
+    """A page that may be relevant, its score, and its matching passages, best first."""
 
     page: CandidatePage
     passages: tuple[int, ...]
     score: float
-    reasons: tuple[CandidateReason, ...]
+    explain: Callable[[], tuple[CandidateReason, ...]] = field(repr=False, compare=False)
+    """Returns the parts of the score, greatest first."""
 
     @property
     def fits_clearly(self) -> bool:
@@ -171,7 +173,7 @@ def rank_candidates(
             page=index.pages[number].page,
             passages=_best_passages(index.pages[number], terms.in_passages),
             score=scores[number],
-            reasons=_reasons(index, terms, number, domain, scores[number]),
+            explain=partial(_reasons, index, terms, number, domain, scores[number]),
         )
         for number in best
         if scores[number] > 0 and scores[number] >= least

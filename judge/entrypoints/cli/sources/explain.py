@@ -90,7 +90,7 @@ def _page_as_json(chosen: ChosenPage) -> dict[str, object]:
         "domain": chosen.request.domain,
         "is_read": chosen.is_read,
         "score": round(known.score, 2) if known and chosen.is_read else None,
-        "reasons": [asdict(reason) for reason in known.reasons] if known else [],
+        "reasons": [asdict(reason) for reason in known.explain()] if known else [],
     }
 
 
@@ -145,7 +145,7 @@ def _why_help(line: HelpLine, explanation: DisputeExplanation) -> str:
 def _because(chosen: ChosenPage) -> str:
     """What gave the page most of its score, or made it a guess."""
     known = chosen.candidate
-    found = [reason.shown for reason in known.reasons if reason.shown] if known else []
+    found = [reason.shown for reason in known.explain() if reason.shown] if known else []
     reasons = ", ".join(dict.fromkeys(found[:MAX_REASONS])) or "its domain"
     return reasons if chosen.is_read else f"{reasons}; not read yet"
 

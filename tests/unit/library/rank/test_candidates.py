@@ -104,10 +104,10 @@ def test_domain_boosts_its_pages_without_excluding_others(index):
 
 def test_reasons_add_up_to_the_score_and_have_the_words_of_the_dispute(index):
     best = rank_candidates(index, read_dispute(SACKED, "Can he sack me?"), "workplace")[0]
-    assert sum(reason.score for reason in best.reasons) == pytest.approx(best.score)
-    assert ("thesaurus", "sack") in [(r.kind, r.shown) for r in best.reasons]
-    assert ("domain", "workplace") in [(r.kind, r.shown) for r in best.reasons]
-    assert list(best.reasons) == sorted(best.reasons, key=lambda reason: -reason.score)
+    assert sum(reason.score for reason in best.explain()) == pytest.approx(best.score)
+    assert ("thesaurus", "sack") in [(r.kind, r.shown) for r in best.explain()]
+    assert ("domain", "workplace") in [(r.kind, r.shown) for r in best.explain()]
+    assert list(best.explain()) == sorted(best.explain(), key=lambda reason: -reason.score)
 
 
 def test_subject_of_a_page_counts_without_a_shared_word(monkeypatch):
@@ -117,7 +117,7 @@ def test_subject_of_a_page_counts_without_a_shared_word(monkeypatch):
     asked = read_dispute("", "Unjustified sacking?")
     [best] = rank_candidates(index, asked, "workplace")
     assert best.page == DISMISSAL
-    assert [one.shown for one in best.reasons if one.score] == ["its subject", "workplace"]
+    assert [one.shown for one in best.explain() if one.score] == ["its subject", "workplace"]
 
 
 def test_number_of_candidates_is_limited_and_equals_keep_their_order():
@@ -148,7 +148,7 @@ def test_smaller_limit_gives_the_first_candidates_with_reasons_that_add_up(conte
     )
     assert few == all_of_them[:limit]
     for one in all_of_them:
-        assert sum(reason.score for reason in one.reasons) == pytest.approx(one.score, abs=1e-4)
+        assert sum(reason.score for reason in one.explain()) == pytest.approx(one.score, abs=1e-4)
         assert set(one.passages) <= set(range(len(one.page.passages)))
 
 
