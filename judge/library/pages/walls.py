@@ -19,19 +19,21 @@ SHORT_WORDS = 160
 SHRUNK_SHARE = 0.1
 """Of the words of the last good text; less is a remnant of the page."""
 
-ENOUGH_WORDS = 20
+ENOUGH_WORDS = 12
 """Words of text; with fewer, a page may share none with its title and topics by chance."""
 
 KNOWN_SHARE = 0.25
 """Share of a page's stems that its last good text must have, unless it is on its subject and has
-few signs. Two unrelated pages share about a tenth; names for sale list what was sought there."""
+few signs; twice that without a word of its subject. Two unrelated pages share about a tenth."""
 
 ON_SUBJECT = 0.5
 """Share of the stems of title and topics that makes a text one about its subject."""
 
-MIN_SIGNS = 3
-"""Different phrases of the list below that make a short page, off its subject, a wall. One
-less is enough where only its headings share a word with title and topics."""
+MIN_SIGNS = 2
+"""Different phrases of the list below that make a short page, off its subject, a wall. It takes
+two more for each word of title and topics in its text, and one in WORDS_OF_A_SIGN."""
+
+WORDS_OF_A_SIGN = 25
 
 MANY_SIGNS = 5
 """So many do for a short page whose lead does not touch on its subject, whatever follows."""
@@ -47,8 +49,8 @@ _MOVED = re.compile(
     r"|\bnot (?:taken|redirected|sent)\b[^.]{0,40}\bautomatically|\b[dt]udalen \w+ wedi symud"
 )
 
-_PUBLISHER = re.compile(r" \([^()]+\)$")
-"""Ends the titles of sources, and is on every page of a site."""
+_NO_SUBJECT = re.compile(r" \([^()]+\)$|\b(?:back|online)\b", re.IGNORECASE)
+"""The publisher, who ends the titles of sources and is on every page, and what walls say too."""
 
 _SITE = r"\s[|\u2013\u2014\u00b7\u00bb:-]\s"
 _CANNOT = (
@@ -136,7 +138,7 @@ def wall_sign(source: SourceSpec, page: ReadPage, last: PageRecord | None) -> st
     texts = [passage.text for passage in page.passages] or [page.lead or ""]
     body, headings = _stems(texts), _stems([*titles, *(p.heading for p in page.passages)])
     length, signs = _length(texts), len(visit_signs([*titles, *texts]))
-    subject = _stems([_PUBLISHER.sub("", source.title), *source.topics])
+    subject = _stems([_NO_SUBJECT.sub("", source.title), *source.topics])
     shared = subject & body
     if page.withdrawn:  # A page keeps its title then; one that says so of no page is missing.
         is_other = last and subject and headings and headings.isdisjoint(subject)
@@ -144,15 +146,15 @@ def wall_sign(source: SourceSpec, page: ReadPage, last: PageRecord | None) -> st
     if subject.isdisjoint(body | headings) and subject and (signs or length >= ENOUGH_WORDS):
         return "unlike"
     is_off_subject = len(shared) < ON_SUBJECT * len(subject)
-    enough = MIN_SIGNS if shared else MIN_SIGNS - 1
-    if not is_off_subject:  # perhaps by a list of other pages of the site
-        enough = MANY_SIGNS
-    is_led_elsewhere = is_off_subject or shared.isdisjoint(_stems([page.lead or ""]))
-    only_says = length < NOTE_WORDS and _MOVED.search(" ".join(texts).casefold())
-    if only_says or (length < SHORT_WORDS and signs >= enough and is_led_elsewhere):
+    is_led_elsewhere = shared.isdisjoint(_stems([page.lead or ""]))
+    enough = max(MIN_SIGNS + 2 * len(shared), length // WORDS_OF_A_SIGN)
+    if is_led_elsewhere:  # what follows is perhaps a list of other pages of the site
+        enough = min(enough, MANY_SIGNS)
+    is_visit = length < SHORT_WORDS and signs >= enough and (is_off_subject or is_led_elsewhere)
+    if is_visit or (length < NOTE_WORDS and _MOVED.search(" ".join(texts).casefold())):
         return "visit"
-    is_suspect = is_off_subject or signs >= MANY_SIGNS
-    return _sign_beside(last, body, length, is_suspect=is_suspect) if last else ""
+    known = KNOWN_SHARE if is_off_subject or signs >= MANY_SIGNS else 0.0
+    return _sign_beside(last, body, length, known if shared else 2 * known) if last else ""
 
 
 def _is_wall_title(title: str, source: SourceSpec) -> bool:
@@ -168,12 +170,12 @@ def visit_signs(texts: Iterable[str]) -> set[str]:
     return set(_SIGNS.findall(" ".join(texts).casefold()))
 
 
-def _sign_beside(last: PageRecord, body: set[str], length: int, *, is_suspect: bool) -> str:
-    """By which sign a page of the stems *body* and *length* words does not follow *last*."""
+def _sign_beside(last: PageRecord, body: set[str], length: int, known: float) -> str:
+    """By which sign *body*, of which *last* is to have the share *known*, does not follow it."""
     texts = [passage.text for passage in last.passages] or [last.text]
     if length < SHRUNK_SHARE * _length(texts):
         return "shrunk"
-    if is_suspect and len(body & _stems(texts)) < KNOWN_SHARE * len(body):
+    if len(body & _stems(texts)) < known * len(body):
         return "changed"
     return ""
 

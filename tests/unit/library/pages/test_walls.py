@@ -118,6 +118,32 @@ def test_page_that_speaks_of_moving_and_of_courts_has_not_moved():
                 "again."
             ),
         ),
+        (
+            "Server errors when you file a tax return",
+            ("tax return", "penalty", "deadline"),
+            (
+                "If you could not file since the service was unavailable, take a picture of the "
+                "error and try again later. File as soon as the site is back online, and appeal "
+                "against the penalty within thirty days."
+            ),
+        ),
+        (
+            "Waiting times at the surgery",
+            ("doctor", "appointment", "surgery"),
+            (
+                "Your surgery has to tell you what happens next; it may not ask you to wait. If "
+                "you are number 30 in the queue, ask to be called back."
+            ),
+        ),
+        (
+            "Turned away at the border",
+            ("visa", "travel", "appeal"),
+            (
+                "If you are refused entry, the officer must give you the reason in writing. You "
+                "may appeal before you are sent back. A visa that was blocked by error can be "
+                "restored; ask for the reference number and write to the embassy."
+            ),
+        ),
     ],
 )
 def test_guidance_about_the_same_things_is_no_wall(title, topics, text):
@@ -192,6 +218,16 @@ def test_page_that_was_rewritten_on_its_subject_is_no_wall():
     text = "The landlord repairs the home: the roof, the boiler, the drains, and damp in walls. "
     page = read_html(f"<h1>Fixing things</h1><p>{text * 3}</p>".encode())
     assert not wall_sign(REPAIRS, page, YESTERDAY)
+
+
+@pytest.mark.parametrize(("words", "sign"), [(0, "visit"), (100, "")])
+def test_longer_page_is_a_wall_by_more_signs(words: int, sign: str):
+    text = "You may be refused where an owner objects, and there is a limit. "
+    source = SourceSpec("https://a.example/x", "Street parties", ("road", "permit"))
+    page = read_html(
+        f"<h1>Street parties</h1><p>{text}{'Ask them first. ' * (words // 3)}</p>".encode()
+    )
+    assert wall_sign(source, page, None) == sign
 
 
 def test_page_on_another_subject_that_shares_a_word_is_a_wall_once_it_is_known():
