@@ -86,8 +86,9 @@ class ChatDraft(Draft):
     def _append(self, message: Mapping[str, Any]) -> None:
         content = message.get("content")
         if isinstance(content, list):  # in parts, of which some are thinking
-            parts = [part for part in content if isinstance(part, dict)]
-            content = "".join(_string(p.get("text")) for p in parts if p.get("type") == "text")
+            parts = (part for part in content if isinstance(part, dict))
+            texts = (part for part in parts if part.get("type") in {"text", "output_text"})
+            content = "".join(_string(part.get("text")) for part in texts)
         self._raw += _string(content)
         told = message.get("reasoning_content") or message.get("reasoning")
         self._reasoning += _string(told)
@@ -107,7 +108,8 @@ class ChatDraft(Draft):
         self._searched = len(self._raw)
         if not self._is_begun:
             return ""
-        text = _without_stop_tokens(self._raw[self._begin :].lstrip())
+        text = self._raw[self._begin :].lstrip()
+        text = text[:-_LONGEST_TAG] + _STOP_TOKENS.sub("", text[-_LONGEST_TAG:])
         return _joined(text) if _SURROGATE.search(text) else text
 
     def _final_text(self) -> str:
@@ -123,10 +125,6 @@ class ChatDraft(Draft):
                 return _joined(found)
         is_thinking = _THINKING.match(self._raw[self._begin :].lstrip()) is not None
         return self.text or ("" if is_thinking else _joined(self._raw[self._begin :].strip()))
-
-
-def _without_stop_tokens(text: str) -> str:
-    return text[:-_LONGEST_TAG] + _STOP_TOKENS.sub("", text[-_LONGEST_TAG:])
 
 
 def _last_object(text: str) -> str:

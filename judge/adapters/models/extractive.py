@@ -81,7 +81,11 @@ class ExtractiveModel:
 
 def _ranked(prompt: Prompt) -> list[Quote]:
     """All quotes, those that answer the query best first; ties in reading order."""
-    quotes = list(_quotes(_quotable(prompt)))
+    # The first pages of those that fit clearly, and all passages.
+    references = prompt.references
+    pages = [one for one in references if one.kind == "page" and one.number not in prompt.doubtful]
+    passages = [one for one in references if one.kind == "passage"]
+    quotes = list(_quotes([*pages[:MAX_PAGES], *passages]))
     stems = [content_stems(quote.text) for quote in quotes]
     frequency = Counter(stem for quote_stems in stems for stem in set(quote_stems))
     query = set(content_stems(prompt.request.query))
@@ -102,13 +106,6 @@ def _ranked(prompt: Prompt) -> list[Quote]:
     # A heading such as "Who repairs the boiler?" matches best and answers nothing.
     ranking = sorted(range(len(quotes)), key=lambda at: (quotes[at].is_question, -score(stems[at])))
     return [quotes[at] for at in ranking]
-
-
-def _quotable(prompt: Prompt) -> list[Reference]:
-    """The first pages of those that fit clearly, and all passages."""
-    references = prompt.references
-    pages = [one for one in references if one.kind == "page" and one.number not in prompt.doubtful]
-    return [*pages[:MAX_PAGES], *(other for other in references if other.kind == "passage")]
 
 
 def _quotes(references: Sequence[Reference]) -> Iterator[Quote]:

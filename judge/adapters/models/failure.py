@@ -12,10 +12,12 @@ from typing import Final
 MAX_RETRY_AFTER_S: Final = 3600.0
 """The longest wait that callers are told, whatever a server asks for."""
 
+_SPENT: Final = r"(?i:insufficient.(?:quota|balance|credit)|balance is|FreeTierOnly)"
 _LASTING: Final = re.compile(
-    r"limit: 0\b|spend|billing|credit|insufficient_quota|per ?day", re.IGNORECASE
+    rf"(?!.*(?:per|/) ?min).*(?:limit: 0\b|spend|billing|credit|per ?day|daily|month|{_SPENT})",
+    re.IGNORECASE,
 )
-"""In the error of a quota that no waiting of a request's length restores."""
+"""The error of a quota that no waiting of a request's length restores."""
 
 BILLING: Final = (
     "the quota of the account is used up: look at its plan, billing and spending cap (Gemini: "
@@ -29,7 +31,7 @@ _KEY: Final = "the key was refused: check GEMINI_API_KEY"
 _HINTS: Final[Mapping[str, str]] = {
     '"API_KEY_INVALID"|API key (?:not valid|expired)': _KEY,
     "leaked": "Google has blocked the key because it was leaked: make a new one",
-    "CONSUMER_SUSPENDED": "Google has suspended the key's project: look at its notices there",
+    "CONSUMER_SUSPENDED|denied access": "Google has suspended the key's project: see its notices",
     "BILLING_DISABLED": "billing is not enabled for the key's project: enable it there",
     "SERVICE_DISABLED|has not been used in project": "the Gemini API is not enabled in the key's "
     "project: enable it there",
@@ -91,7 +93,8 @@ def failure_of(
     if status == HTTPStatus.BAD_REQUEST and "thinking" in text.lower():
         hint = "the model does not take this JUDGE_THINKING"
         return ModelFailure("refused", status, False, hint=hint, concerns_thinking=True)
-    is_transient = status in {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS}
+    # 499 is Google's for a call that it cancelled itself.
+    is_transient = status in {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS, 499}
     if not is_transient and status < 500:
         return ModelFailure("refused", status, may_retry=False, hint=hint_of(status, text))
     waits = map(_seconds, [retry_after or "", *re.findall(r'"retryDelay": "([^"]*)"', text)])
@@ -104,11 +107,13 @@ def _is_quota(status: int, error: str) -> bool:
 
     Google names its quotas; its message speaks of billing for those of a minute too.
     """
+    if status in {HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN}:
+        return re.search(_SPENT, error) is not None
     if status != HTTPStatus.TOO_MANY_REQUESTS:
         return status == HTTPStatus.PAYMENT_REQUIRED
     if names := re.findall(r'"quotaId": "([^"]*)"', error):
         return any("PerDay" in name for name in names) or "limit: 0" in error
-    return _LASTING.search(error) is not None
+    return _LASTING.match(error) is not None
 
 
 def google_hint(status: int, error: str) -> str:

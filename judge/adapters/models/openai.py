@@ -39,14 +39,25 @@ which not every server supports."""
 _REFUSED: Final = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY})
 _FAILED: Final = frozenset({HTTPStatus.INTERNAL_SERVER_ERROR, HTTPStatus.NOT_IMPLEMENTED})
 
-_CHANGES: Final[tuple[tuple[str, frozenset[HTTPStatus], dict[str, Any]], ...]] = (
+_CHANGES: Final[tuple[tuple[str, frozenset[int], dict[str, Any]], ...]] = (
     ("max_completion_tokens", _REFUSED, {"limit_field": "max_completion_tokens"}),
     ("stream_options", _REFUSED, {"includes_usage": False}),
     ("reasoning|support think", _REFUSED, {"says_effort": False}),
-    (r"\broles?\b|developer instruction", _REFUSED | _FAILED, {"has_system_role": False}),
-    ("stream", _REFUSED | {HTTPStatus.FORBIDDEN}, {"streams": False}),
+    (
+        r"\broles?\b|developer |system mess|only user",
+        _REFUSED | _FAILED,
+        {"has_system_role": False},
+    ),
+    ("stream", _REFUSED | {403, 405, 501}, {"streams": False}),
 )
 """What a message complains of, with such a status, and what is changed then."""
+
+_FLAGGED: Final = re.compile(
+    '"(?:content_(?:filter|policy_violation)|Responsible\\w+|data_inspection_failed|flagged_input)"'
+)
+"""In the error of a server whose filter refuses the dispute itself."""
+
+_CODES: Final = {"insufficient_quota": 429, "invalid_api_key": 401, "model_not_found": 404}
 
 _CAP: Final = re.compile(
     r"(?:at most|less than or equal to|maximum(?: of| is| value is)?) `?(\d[\d,]*)"
@@ -94,7 +105,7 @@ class RequestForm:
         if "tokens" in told and (cap := _CAP.search(told)):
             return int(cap[cap.lastindex or 0].replace(",", ""))
         half = min(self.max_tokens, MAX_OUTPUT_TOKENS) // 2
-        return half if half > 1000 and "_tokens" in told else 0
+        return half if half > 1000 and re.search("_tokens|in the completion", told) else 0
 
 
 @dataclass(slots=True)
@@ -194,7 +205,7 @@ class OpenaiService:
         except Exception as error:  # noqa: BLE001 - httpx's, or a key that no header can hold
             return ModelFailure(f"transport:{type(error).__name__}"), ""
         if draft.error:
-            return _event_failure(draft.error), ""
+            return _failure_of(_told_status(draft.error), {"error": draft.error}), ""
         return (ModelFailure("cut-short") if draft.is_cut_short else draft), ""
 
 
@@ -267,25 +278,29 @@ def _refused(response: httpx.Response, body: str) -> tuple[ChatDraft | ModelFail
         error = json.loads(body)
     except ValueError:
         error = None
-    if isinstance(error, list) and error:  # Google's compatible endpoint wraps it
-        error = error[0]
-    inner = error.get("error") if isinstance(error, dict) else None
-    if isinstance(inner, dict) and inner.get("code") == "content_filter":
-        return ChatDraft(blocked="CONTENT_FILTER"), ""
-    retry_after = response.headers.get("Retry-After")
-    return failure_of(response.status_code, error, retry_after, _hint), body
+    return _failure_of(response.status_code, error, response.headers.get("Retry-After")), body
 
 
-def _event_failure(error: object) -> ModelFailure:
-    """The failure for an *error* in the middle of a stream; without a status it may be retried."""
-    code = error.get("code") if isinstance(error, Mapping) else None
-    if isinstance(code, int) and 400 <= code < 600:
-        return failure_of(code, {"error": error}, None, _hint)
+def _failure_of(
+    status: int, error: object, retry_after: str | None = None
+) -> ChatDraft | ModelFailure:
+    """The failure for an *error*; one in the middle of a stream, without status, may be retried."""
+    if _FLAGGED.search(json.dumps(error)):
+        return ChatDraft(blocked="CONTENT_FILTER")
+    if status:
+        return failure_of(status, error, retry_after, _hint)
     return ModelFailure("error-event", hint=f"the server failed: see its log, and {CHECK_SETTINGS}")
 
 
+def _told_status(error: object) -> int:
+    """The status that an *error* in the middle of a stream tells by its code, else 0."""
+    code = str(error.get("code")) if isinstance(error, Mapping) else ""
+    return _CODES.get(code) or (int(code) if re.fullmatch(r"[45]\d\d", code) else 0)
+
+
 def _hint(status: int, error: str) -> str:
-    if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
+    is_key = re.search("api.key not valid", error, re.IGNORECASE)
+    if is_key or status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
         return "the key was refused: check JUDGE_OPENAI_API_KEY"
     if status == HTTPStatus.NOT_FOUND and "model" in error:
         return (

@@ -44,7 +44,8 @@ FINISHES: Final[Mapping[str, FinishReason]] = {
 }
 
 BLOCKING: Final = frozenset(
-    "SAFETY PROHIBITED_CONTENT BLOCKLIST SPII ESCALATION MODEL_ARMOR CONTENT_FILTER".split()
+    "SAFETY PROHIBITED_CONTENT BLOCKLIST SPII ESCALATION MODEL_ARMOR CONTENT_FILTER SENSITIVE "
+    "REFUSAL".split()
 )
 """Finish reasons of a safety filter, after which the model is not asked again."""
 
@@ -112,6 +113,8 @@ class Draft:
         finish = FINISHES.get(self.finish or "STOP", "other")
         if finish == "stop" and not self.text.strip():
             finish = "empty"
+        elif finish == "other" and not is_incomplete_json(self.text):
+            finish = "stop"  # by whatever name
         return ModelReply(self.text, model, finish, self.usage, self.version)
 
 

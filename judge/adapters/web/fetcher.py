@@ -41,7 +41,7 @@ _MEDIA: Mapping[Media, tuple[str, str, str]] = {
 }
 """The name of each kind, the header that asks for it, and the content types that are taken."""
 
-_REFRESH = re.compile(r"\s*[0-3]?\d(?:\.\d*)?\s*[;,]\s*\S")
+_REFRESH = re.compile(r"\s*[0-3]?\d(?:\.\d*)?\s*[;,\s]\s*\S")
 """A Refresh header that loads another page in less than 40 seconds."""
 
 _HTML_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html)\b", re.IGNORECASE)

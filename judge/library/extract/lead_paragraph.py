@@ -42,8 +42,8 @@ _LABEL = re.compile(
 MIN_WORDS = 8
 """Shorter sentences are mostly labels and calls to action."""
 
-_MAX_LINK_SHARE = 0.6
-"""Share of link text above which a block is navigation."""
+MAX_LINK_SHARE = 0.6
+"""Share of link text above which a block or a list is navigation."""
 
 _ENOUGH_CHARACTERS = 300
 """If less text than this is left, likely boilerplate is used as well."""
@@ -122,7 +122,7 @@ def choose_paragraph(content: Content) -> PageBlock | None:
 def is_prose(block: PageBlock) -> bool:
     """Whether *block* reads like a paragraph, mostly by its words."""
     text, words = block.text, block.word_count
-    is_linked = block.link_characters >= _MAX_LINK_SHARE * len(text)
+    is_linked = block.link_characters >= MAX_LINK_SHARE * len(text)
     if words < MIN_WORDS or block.tag in {"pre", "h1"} or is_linked:
         return False
     if block.tag in HEADING_TAGS and text[-1] not in ".!":

@@ -170,7 +170,8 @@ def _segments(lines: Sequence[str], at: int) -> Iterator[_Segment]:
     start = at
     while at < len(lines):
         whole, line = lines[at], lines[at].strip()
-        if "<!--" in line and (end := _end_of_comment(lines, at)):
+        ends = (end + 1 for end in range(at, len(lines)) if "-->" in lines[end])
+        if "<!--" in line and (end := next(ends, None)):
             is_alone = line.startswith("<!--") and lines[end - 1].rstrip().endswith("-->")
             if is_alone and start < at:
                 yield start, at, None, False
@@ -188,7 +189,9 @@ def _segments(lines: Sequence[str], at: int) -> Iterator[_Segment]:
             continue
         at += 1
         if heading:
-            title = without_markup(_without_closing_marks(heading[2] or ""))
+            words = (heading[2] or "").split()
+            is_closed = words and not words[-1].strip("#")  # as in `## Title ##`
+            title = without_markup(" ".join(words[:-1] if is_closed else words))
             yield at - 1, at, _Heading(len(heading[1]), title), False
             start = at
         elif underline:
@@ -199,18 +202,6 @@ def _segments(lines: Sequence[str], at: int) -> Iterator[_Segment]:
             start = at
     if start < at:
         yield start, at, None, False
-
-
-def _end_of_comment(lines: Sequence[str], at: int) -> int | None:
-    """The line after the comment that begins in line *at*; None where it does not end."""
-    ends = (end + 1 for end in range(at, len(lines)) if "-->" in lines[end])
-    return next(ends, None)
-
-
-def _without_closing_marks(heading: str) -> str:
-    """*heading* without the number signs that may close it: `## Title ##`."""
-    words = heading.split()
-    return " ".join(words[:-1] if words and not words[-1].strip("#") else words)
 
 
 def _end_of_fence(lines: Sequence[str], at: int, mark: str) -> int:

@@ -15,9 +15,9 @@ Attributes = Mapping[str, str | None]
 LINE_BREAKS = frozenset({"br", "img"})
 
 SKIPPED_TAGS = frozenset(
-    "script style noscript template svg math iframe object embed canvas video audio picture map br "
-    "select option datalist button textarea input img nav footer dialog head title figcaption "
-    "caption legend label menu progress meter rp rt del s strike".split()
+    "script style noscript noframes noembed template svg math iframe object embed canvas video "
+    "audio picture map br select option datalist button textarea input img nav footer dialog head "
+    "title figcaption caption legend label menu progress meter rp rt del s strike".split()
 ) | {"-comment", ""}
 """Elements whose text is not prose of the page: code, controls, navigation, captions, struck-out
 text. The last two are the parser's names for comments and for instructions such as `<?php`."""
@@ -49,32 +49,34 @@ _BOILERPLATE_WORDS = frozenset(
 _LEAD_WORDS = frozenset({"lead", "summary"})
 """Class words of the descriptive paragraph that guidance pages show under their title."""
 
-_SCREEN_READER_CLASS = re.compile("sr-only|visually-?hidden|screen-reader-text")
+_SCREEN_READER_CLASS = re.compile(
+    "sr-only|visually-?hidden|screen-reader-text|element-invisible|off-?screen|show-for-sr"
+)
 
+_CSS_SPACE = re.compile(r"/\*[^*]{0,99}\*/| ?!important| ?([:;,(/]) ?")
 _HIDING_STYLE = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|clip\s*:\s*rect\s*\(\s*[01]\D"
-    r"|(?:left|top|text-indent)\s*:\s*-\d{3}|font\s*:\s*0(?:px)?[/\s]"
-    r"|(?:(?<!-)(?:right|bottom)\s*:|translate\w*\s*\()\s*-\d{4}"
-    r"|font-size\s*:\s*(?:0*\.?0+(?:[a-z%]|\s*(?:;|!|$))|(?:0?\.\d+|1)px)"
-    r"|clip-path\s*:\s*(?:inset\s*\(\s*(?:[5-9]\d%|[^)]*\b100%)|(?:circle|ellipse)\s*\(\s*0(?![.\d])"
-    r"|polygon\s*\([\s0,px%]*\))|(?:^|[;\s])width\s*:\s*[01](?:px)?\s*(?:;|!|$)"
-    r"|scale\s*\(\s*0\s*[,)]|content-visibility\s*:\s*hidden",
-    re.IGNORECASE,
+    r";(?:display:none|(?:content-)?visibility:(?:hidden|collapse)|clip:rect\([01]\D"
+    r"|(?:margin-)?(?:left|top):-\d{3}|text-indent:(?:-\d{3}|\d{3}%)|(?:right|bottom|inset):-\d{4}"
+    r"|font:(?:[^;]* )?0(?:px)?[/ ]|font-size:(?:0*\.?0+(?:[a-z%]|;)|(?:1|0?\.\d+)px|0?\.[0-2])"
+    r"|width:[01](?:px)?;|zoom:0?\.[0-2]|scale:0;|filter:[^;]*opacity\(0%?\)"
+    r"|transform:[^;]*(?:translate\w*\(-(?:\d{4}|\d{3}(?:%|v))|scale[xy]?\(0[,)]|rotate[xy]\(90deg)"
+    r"|clip-path:(?:inset\((?:[5-9]\d%|[^)]*\b100%)|(?:circle|ellipse)\(0(?![.\d])"
+    r"|polygon\([\s0,px%]*\)))"
 )
 """Zero opacity or height does not count: scripts reveal such text on scrolling or unfolding (of 298
 real pages two would lose their lead)."""
 
-_COLOURS = re.compile(r"(?:^|[;\s])(background|[\w-]*color)\s*:\s*([^;!]+)", re.IGNORECASE)
+_COLOURS = re.compile(r"(?<=;)(background|[\w-]*color):([^;]+)")
 _CLEAR = re.compile(
-    r"transparent|#(?:...0|.{6}00)|(?:rgb|hsl)a?\((?:(?:[^,]*,){3}|[^,]*/)\s*0*\.?0+%?\s*\)"
+    r"transparent|#(?:...0|.{6}00)|(?:rgb|hsl)a?\((?:(?:[^,]*,){3}|[^,]*/)0*\.?0+%?\)"
 )
-_ON_SOMETHING = re.compile("background|shadow", re.IGNORECASE)
-"""What makes white text visible; a page is white."""
-
-_WHITE = re.compile(r"^(?:#f{3,4}|#(?:f[b-f]){3}(?:ff)?|rgb\(\s*255[\s,]+255[\s,]+255\s*\))$")
+_WHITE = re.compile(
+    r"#f{3,4}|#(?:f[b-f]){3}(?:ff)?|rgba?\((?:(?:255|100%)[\s,]?){3}(?:[,/]1)?\)|hsl\(.*100%\)"
+)
 
 _HIDING_CLASSES = frozenset(
-    "d-none hidden is-hidden u-hidden invisible display-none uk-hidden w3-hide".split()
+    "d-none hidden is-hidden u-hidden invisible display-none uk-hidden w3-hide sf-hidden "
+    "visible-print-block".split()
 )
 _SHOWING_CLASS = re.compile(
     r"(?:^|\s)(?:(?:sm|md|lg|xl|2xl|xxl):(?:block|inline|flex|grid|table|contents|visible|"
@@ -104,7 +106,9 @@ def is_hidden(attributes: Attributes) -> bool:
     classes = (attributes.get("class") or "").lower()
     if _SCREEN_READER_CLASS.search(classes):
         return True  # as in "opens in a new tab"
-    if "inert" in attributes or _has_hiding_style(attributes.get("style") or ""):
+    style = f"color:{attributes.get('color') or ''};{attributes.get('style') or ''}"  # of a <font>
+    is_off = "inert" in attributes or "popover" in attributes
+    if is_off or (len(style) > len("color:;") and _has_hiding_style(style)):
         return attributes.get("role") != "tabpanel"
     if attributes.get("role") == "tabpanel":
         return False
@@ -120,17 +124,18 @@ def is_hidden(attributes: Attributes) -> bool:
 
 def _has_hiding_style(style: str) -> bool:
     """Whether *style* hides the text, by its place, its size or its colour."""
+    style = ";" + _CSS_SPACE.sub(r"\1", " ".join(style.lower().split())) + ";"
     if _HIDING_STYLE.search(style):
         return True
     colours = {
-        name.lower(): _WHITE.sub("white", value.strip().lower())
+        name: "white" if _WHITE.fullmatch(value) else value
         for name, value in _COLOURS.findall(style)
     }
     text = colours.get("-webkit-text-fill-color") or colours.get("color", "")
     if _CLEAR.fullmatch(text):
-        return "background-clip" not in style.lower()  # else the text shows the background
-    if text == "white" and not _ON_SOMETHING.search(style):
-        return True
+        return "background-clip" not in style  # else the text shows the background
+    if text == "white" and "background" not in style and "shadow" not in style:
+        return True  # as the page is
     behind = {colours.get("background"), colours.get("background-color")}
     return text not in {"", "none", "inherit"} and text in behind
 

@@ -6,7 +6,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
-from judge.library.extract.lead_paragraph import Content, is_boilerplate, is_label
+from judge.library.extract.lead_paragraph import MAX_LINK_SHARE, Content, is_boilerplate, is_label
 from judge.library.extract.page_blocks import HEADING_TAGS, PageBlock, PageBlocks
 from judge.text.english import fold_space, grouped, sentences, strip_invisible
 
@@ -24,9 +24,6 @@ _MIN_WORDS = 4
 
 _MIN_WORDS_UNENDED = 12
 """A line of this many words is a text even if it does not end like a sentence."""
-
-_MAX_LINK_SHARE = 0.6
-"""Share of link text above which a list, or a line that is not a sentence, is navigation."""
 
 _ITEM_TAGS = frozenset({"li", "dt", "dd", "tr"})
 
@@ -105,7 +102,7 @@ def _cut(heading: str, text: str) -> Iterable[PagePassage]:
 def _is_linked(blocks: Sequence[PageBlock]) -> bool:
     characters = sum(len(block.text) for block in blocks)
     linked = sum(block.link_characters for block in blocks)
-    return bool(blocks) and linked >= _MAX_LINK_SHARE * characters
+    return bool(blocks) and linked >= MAX_LINK_SHARE * characters
 
 
 def _is_text(block: PageBlock) -> bool:

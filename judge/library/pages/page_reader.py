@@ -202,6 +202,12 @@ def leads_nowhere(url: str) -> bool:
 
 
 _MARKUP = re.compile(rb"<[a-zA-Z!/?]")
+_OTHER = re.compile(
+    rb"\s*(?:%PDF-|PK[\3\5\7]|GIF8|\xff\xd8\xff|7z\xbc|\{\\rtf|[{\[]\s*[{\[\"])"
+    rb"|[^\0-\x08\x0e-\x1a\x1c-\x1f]*[\0-\x08\x0e-\x1a\x1c-\x1f]"
+)
+"""The beginning of another format, or what no text holds."""
+
 _SNIFFED_BYTES = 1024
 
 
@@ -210,8 +216,7 @@ def is_markup(body: bytes, charset: str = "") -> bool:
     begins = body[:_SNIFFED_BYTES]
     if begins.startswith((b"\xff\xfe", b"\xfe\xff")) or charset.startswith("utf-16"):
         return True
-    is_other = begins.startswith((b"%PDF-", b"PK\x03\x04")) or b"\0" in begins
-    return not is_other and _MARKUP.search(body) is not None
+    return not _OTHER.match(begins) and _MARKUP.search(body) is not None
 
 
 _LINE_END = re.compile(r"(?<=[.!?:])\s*\n|\n\s*\n")

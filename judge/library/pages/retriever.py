@@ -69,8 +69,6 @@ class SnippetRetriever:
         if not requests:
             return []
         pages = await self.look_up(requests)
-        if not any(page.needs_fetch for page in pages):
-            return pages
         async with asyncio.TaskGroup() as group:
             tasks = [
                 group.create_task(self._resolve(request, page))

@@ -31,9 +31,8 @@ ON_SUBJECT = 0.5
 
 MIN_SIGNS = 2
 """Different phrases of the list below that make a short page, off its subject, a wall. It takes
-two more for each word of title and topics in its text, and one in WORDS_OF_A_SIGN."""
-
-WORDS_OF_A_SIGN = 25
+one more, or two in more than a note, for each word of title and topics in its text, and one for
+every 25 words."""
 
 MANY_SIGNS = 5
 """So many do for a short page whose lead does not touch on its subject, whatever follows."""
@@ -44,9 +43,13 @@ NOTE_WORDS = 60
 _MOVED = re.compile(
     r"\b(?:page|content|information|advice|guid(?:e|ance)|article|document|(?:web)?site|section)\b"
     r"[^.]{0,60}\b(?:(?:has|have) (?:now )?(?:been )?"
-    r"(?:moved|relocated|a new (?:address|home|page))|can now be found|(?:is|are) now part of)"
+    r"(?:moved|merged|relocated|a new (?:address|home|page))|can now be (?:found|read)"
+    r"|(?:is|are) now (?:part of|published by|on (?:our|the) new))|\bupdate your (?:book|favou?r)"
+    r"|\bnew (?:home|place|address) (?:for|of) (?:our|this|the) (?:page|advice|guid|information)"
+    r"|\bmerged (?:it|this)\b|\bnow (?:find|read) (?:it|this)\b|\b(?:continue|go) to that page\b"
     r"|\byou (?:are|will be) (?:being )?(?:redirected|taken there|taken to (?:the|our|its) new)"
     r"|\bnot (?:taken|redirected|sent)\b[^.]{0,40}\bautomatically|\b[dt]udalen \w+ wedi symud"
+    r"|\baddress of [^.]{0,30}\bhas changed\b|\bbellach ar (?:dud|wef|ein)|\bdolen hon\b"
 )
 
 _NO_SUBJECT = re.compile(r" \([^()]+\)$|\b(?:back|online)\b", re.IGNORECASE)
@@ -147,7 +150,8 @@ def wall_sign(source: SourceSpec, page: ReadPage, last: PageRecord | None) -> st
         return "unlike"
     is_off_subject = len(shared) < ON_SUBJECT * len(subject)
     is_led_elsewhere = shared.isdisjoint(_stems([page.lead or ""]))
-    enough = max(MIN_SIGNS + 2 * len(shared), length // WORDS_OF_A_SIGN)
+    weight = 1 if length < NOTE_WORDS else 2
+    enough = max(MIN_SIGNS + weight * len(shared), length // 25)
     if is_led_elsewhere:  # what follows is perhaps a list of other pages of the site
         enough = min(enough, MANY_SIGNS)
     is_visit = length < SHORT_WORDS and signs >= enough and (is_off_subject or is_led_elsewhere)

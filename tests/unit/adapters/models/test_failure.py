@@ -32,7 +32,7 @@ def quota(name: str, message: str = "") -> dict:
     return google("RESOURCE_EXHAUSTED", message, violations=[{"quotaId": name}])
 
 
-@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, 529])
+@pytest.mark.parametrize("status", [408, 429, 499, 500, 502, 503, 504, 529])
 def test_transient_errors_are_retryable(status):
     assert failed(status, {}, "7").retry_after_s == 7.0
 
@@ -60,6 +60,7 @@ def test_transient_errors_are_retryable(status):
         (403, google("X", reason="BILLING_DISABLED"), "billing is not enabled"),
         (403, google("X", reason="CONSUMER_SUSPENDED"), "suspended"),
         (403, google("X", reason="API_KEY_ANDROID_APP_BLOCKED"), "other programs"),
+        (403, google("X", "Your project has been denied access."), "suspended"),
         (302, None, "leads to a redirect"),
     ],
 )
@@ -79,6 +80,10 @@ def test_refusal_is_final_and_says_what_to_do(status, error, hint):
         (429, google("RESOURCE_EXHAUSTED", "monthly spending cap")),
         (429, {"error": {"code": "insufficient_quota"}}),
         (429, google("RESOURCE_EXHAUSTED", "Your prepayment credits are depleted.")),
+        (429, {"error": {"message": "Your account balance is too low, please recharge"}}),
+        (429, {"error": {"message": "You have reached your monthly usage limit"}}),
+        (400, {"error": {"message": "Your credit balance is too low to access the API"}}),
+        (403, {"error": {"code": "AllocationQuota.FreeTierOnly", "message": "Used up."}}),
     ],
 )
 def test_quota_that_lasts_is_final(status, error):
@@ -94,6 +99,7 @@ def test_quota_that_lasts_is_final(status, error):
     [
         quota("GenerateRequestsPerMinutePerProjectPerModel", "check your plan and billing details"),
         google("RESOURCE_EXHAUSTED", "Too many requests this minute."),
+        {"error": {"message": "Limit: 3 requests per min. Add a payment method at x.com/billing"}},
     ],
 )
 def test_quota_of_a_minute_is_worth_another_try(error):

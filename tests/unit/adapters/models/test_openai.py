@@ -148,7 +148,17 @@ async def test_refused_request_features_are_not_sent_again(refuses, response_for
         (400, "Only user and assistant roles are supported!", "messages", "merged"),
         (400, "Developer instruction is not enabled for this model", "messages", "merged"),
         (500, "Jinja Exception: Conversation roles must alternate", "messages", "merged"),
+        (400, "System messages are not supported by this template", "messages", "merged"),
+        (422, "Only user and assistant messages are supported", "messages", "merged"),
         (403, "Your organization must be verified to stream this model", "stream", False),
+        (405, "Streaming is not enabled for this deployment", "stream", False),
+        (501, "streaming is not implemented", "stream", False),
+        (
+            400,
+            "The context has 8192 tokens, you requested 9200 (5104, and 4096 in the completion)",
+            "max_tokens",
+            2048,
+        ),
         (400, '"tiny" does not support thinking', "reasoning_effort", None),
         (400, "max_tokens must be less than or equal to `1024`", "max_tokens", 1024),
         (400, "max_tokens: 4096 > 2000, which is the maximum allowed", "max_tokens", 2000),
@@ -253,11 +263,53 @@ async def test_event_stream_is_utf8_whatever_its_header_says(bench):
     assert (await bench.complete(reply)).text == '"£5, don’t"'
 
 
-async def test_content_filter_with_status_400_is_content_blocked_at_once(bench):
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"code": "content_filter"},
+        {"code": "content_policy_violation"},
+        {"code": "data_inspection_failed"},
+        {"innererror": {"code": "ResponsibleAIPolicyViolation"}},
+        {"code": 403, "metadata": {"flagged_input": "x"}},
+    ],
+)
+@pytest.mark.parametrize("status", [400, 403, 200])
+async def test_content_filter_is_content_blocked_at_once(bench, status, error):
     with pytest.raises(ContentBlocked):
-        await bench.complete(broken(400, {"code": "content_filter"}))
+        await bench.complete(broken(status, error))
 
     assert len(bench.fake.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [
+        ("insufficient_quota", "billing"),
+        ("402", "billing"),
+        ("invalid_api_key", "the key was refused"),
+        (401, "the key was refused"),
+        ("model_not_found", "names no model"),
+    ],
+)
+async def test_error_with_status_200_is_read_by_its_code(bench, code, hint):
+    with pytest.raises(ModelUnavailable):
+        await bench.complete(broken(200, {"code": code}))
+
+    (fields,) = bench.journal.fields_of("model.unavailable")
+    assert hint in fields["hint"]
+    assert len(bench.fake.requests) == 1
+
+
+@pytest.mark.parametrize("finish", ["stop_sequence", "COMPLETE", "<|im_end|>"])
+async def test_whole_reply_has_stopped_by_whatever_name(bench, finish):
+    assert (await bench.complete(ChatReply("{}", finish=finish))).finish == "stop"
+    assert (await bench.complete(ChatReply('{"a": 1', finish=finish))).finish == "other"
+
+
+async def test_reply_in_parts_of_output_is_read(bench):
+    parts = [{"type": "output_text", "text": "{}"}]
+    body = {"choices": [{"message": {"content": parts}, "finish_reason": "stop"}]}
+    assert (await bench.complete(ChatReply(body=json.dumps(body).encode()))).text == "{}"
 
 
 async def test_unreachable_server_is_tried_twice_and_explained():

@@ -116,6 +116,22 @@ def test_elements_around_the_content_are_not_the_lead(junk):
         '<p style="position: absolute; right: -9999px">{}</p>',
         '<p style="transform: translateX(-9999px)">{}</p>',
         '<p style="width: 1px; height: 1px; overflow: hidden">{}</p>',
+        '<p style="display:/* so */none!important">{}</p>',
+        '<p style="transform: translateX(-100vw)">{}</p>',
+        '<p style="transform: rotate(9deg) scaleY(0)">{}</p>',
+        '<p style="scale: 0; zoom: 1">{}</p>',
+        '<p style="zoom: 0.01">{}</p>',
+        '<p style="filter: opacity(0)">{}</p>',
+        '<p style="inset: -9999px auto auto -9999px">{}</p>',
+        '<p style="text-indent: 100%; overflow: hidden">{}</p>',
+        '<p style="font: normal 0px / 1 serif">{}</p>',
+        '<p style="font-size: .01em">{}</p>',
+        '<p style="color: rgba(255, 255, 255, 1)">{}</p>',
+        '<p style="color: hsl(0, 0%, 100%)">{}</p>',
+        "<font color=white><p>{}</p></font>",
+        "<div popover><p>{}</p></div>",
+        "<p class=element-invisible>{}</p>",
+        "<noembed>{}</noembed>",
         "<p class='hidden print:block'>{}</p>",
         "<p inert>{}</p>",
         "<p class='lead d-none'>{}</p>",
@@ -172,6 +188,10 @@ FOUND = {
     ),
     "tab panel that is not open is read": (
         f"<body><div role=tabpanel hidden class=hidden><p>{WANTED}</p></div></body>"
+    ),
+    "style of another name or value than those that hide is read": (
+        f"<body><p style='--display: none; backface-visibility: hidden; border-color: transparent;"
+        f"min-width: 0; zoom: 1; scale: 0.9; text-indent: -2em; font: 1em/0 a'>{WANTED}</p>"
     ),
     "text in colours that can be told apart is read": (
         f"<body><p style='color: #fff; background: navy; font-size: 0.9em; max-width: 1px;"

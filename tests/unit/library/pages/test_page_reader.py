@@ -102,6 +102,10 @@ async def read(
         ),
         (Page("", b"%PDF-1.7 <p>", "utf-8"), "no-text", NO_TEXT),
         (Page("", b"PK\x03\x04 <p>", "utf-8"), "no-text", NO_TEXT),
+        (Page("", b"\r\n%PDF-1.7" + HTML.encode(), "utf-8"), "no-text", NO_TEXT),
+        (Page("", b"GIF89a" + HTML.encode(), "utf-8"), "no-text", NO_TEXT),
+        (Page("", b"\x89PNG\r\n\x1a\n\x01" + HTML.encode(), "utf-8"), "no-text", NO_TEXT),
+        (Page("", b'{"page": "' + HTML.encode() + b'"}', "utf-8"), "no-text", NO_TEXT),
         (Page("", b"<p>\0" + b"a" * 99, "utf-8"), "no-text", NO_TEXT),
         (Page("", IN_HTML.encode(), "utf-8"), "no-text", NO_TEXT),
         (

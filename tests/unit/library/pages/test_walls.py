@@ -80,6 +80,12 @@ MOVED = [
     "If you are not taken to the page on repairs automatically, please follow this link.",
     "You will be taken to the new page on repairs and damp.",
     "Mae'r dudalen hon wedi symud.",
+    "Mae'r cyngor hwn bellach ar dudalen newydd. Dilynwch y ddolen hon.",
+    "We have a new home for our advice on repairs in your home.",
+    "Advice about repairs is now on our new site; update your favourites.",
+    "The address of this page has changed. Use the new one for repairs from now on.",
+    "This guide to repairs is now published by the council.",
+    "We merged this page with the one on damp. Continue to that page.",
 ]
 
 
@@ -124,7 +130,9 @@ def test_page_that_speaks_of_moving_and_of_courts_has_not_moved():
             (
                 "If you could not file since the service was unavailable, take a picture of the "
                 "error and try again later. File as soon as the site is back online, and appeal "
-                "against the penalty within thirty days."
+                "against the penalty within thirty days. A form on paper is no use for most, and "
+                "whoever filed late for a week because of a fault of their own will have to pay. "
+                "Say in the appeal when you tried, and what you saw each time."
             ),
         ),
         (
@@ -141,7 +149,9 @@ def test_page_that_speaks_of_moving_and_of_courts_has_not_moved():
             (
                 "If you are refused entry, the officer must give you the reason in writing. You "
                 "may appeal before you are sent back. A visa that was blocked by error can be "
-                "restored; ask for the reference number and write to the embassy."
+                "restored; ask for the reference number and write to the embassy. Do not sign what "
+                "you cannot read, and ask for a lawyer if they want to keep you for longer than a "
+                "day. The airline has to take you home."
             ),
         ),
     ],
