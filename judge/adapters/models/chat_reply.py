@@ -86,8 +86,8 @@ class ChatDraft(Draft):
     def _append(self, message: Mapping[str, Any]) -> None:
         content = message.get("content")
         if isinstance(content, list):  # in parts, of which some are thinking
-            parts = (part for part in content if isinstance(part, dict))
-            texts = (part for part in parts if part.get("type") in {"text", "output_text"})
+            kinds = {"text", "output_text"}
+            texts = (p for p in content if isinstance(p, dict) and p.get("type") in kinds)
             content = "".join(_string(part.get("text")) for part in texts)
         self._raw += _string(content)
         told = message.get("reasoning_content") or message.get("reasoning")

@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Callable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
-from http import HTTPStatus
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,9 +27,7 @@ MAX_OUTPUT_TOKENS: Final = 32_768
 """A reply at its limits is about 1,500 tokens, but thinking is counted here too; room that is not
 used costs nothing. The service's own ceiling is 65,536, which doubling reaches."""
 
-NO_STREAM: Final = frozenset(
-    {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED}
-)
+NO_STREAM: Final = frozenset({404, 405, 501})
 """What a proxy without streaming answers, not in Google's JSON: a plain call is made instead."""
 
 BUDGETS: Final = {"off": 0, "minimal": 512, "low": 1024, "medium": 8192, "high": 24_576}

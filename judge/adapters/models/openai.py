@@ -281,14 +281,12 @@ def _refused(response: httpx.Response, body: str) -> tuple[ChatDraft | ModelFail
     return _failure_of(response.status_code, error, response.headers.get("Retry-After")), body
 
 
-def _failure_of(
-    status: int, error: object, retry_after: str | None = None
-) -> ChatDraft | ModelFailure:
+def _failure_of(status: int, error: object, wait: str | None = None) -> ChatDraft | ModelFailure:
     """The failure for an *error*; one in the middle of a stream, without status, may be retried."""
     if _FLAGGED.search(json.dumps(error)):
         return ChatDraft(blocked="CONTENT_FILTER")
     if status:
-        return failure_of(status, error, retry_after, _hint)
+        return failure_of(status, error, wait, _hint)
     return ModelFailure("error-event", hint=f"the server failed: see its log, and {CHECK_SETTINGS}")
 
 
@@ -299,8 +297,7 @@ def _told_status(error: object) -> int:
 
 
 def _hint(status: int, error: str) -> str:
-    is_key = re.search("api.key not valid", error, re.IGNORECASE)
-    if is_key or status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
+    if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN} or "API key not valid" in error:
         return "the key was refused: check JUDGE_OPENAI_API_KEY"
     if status == HTTPStatus.NOT_FOUND and "model" in error:
         return (

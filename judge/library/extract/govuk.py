@@ -21,8 +21,6 @@ from judge.library.extract.page_status import RegionNames, nations_of, parse_dat
 
 HOST = "www.gov.uk"
 
-_API = f"https://{HOST}/api/content"
-
 _WITHOUT_PARTS = ("government", "guidance", "hmrc-internal-manuals", "service-manual")
 """First path segments under which every page is an item of its own."""
 
@@ -48,7 +46,9 @@ def content_api_urls(url: str) -> tuple[str, ...]:
         return ()
     whole, _, _ = path.rpartition("/")
     may_be_part = whole and path.split("/")[1] not in _WITHOUT_PARTS
-    return tuple(_API + at for at in ((path, whole) if may_be_part else (path,)))
+    return tuple(
+        f"https://{HOST}/api/content{at}" for at in ((path, whole) if may_be_part else (path,))
+    )
 
 
 def parse_content_item(

@@ -89,8 +89,7 @@ def locate_content(page: PageBlocks, head_title: str) -> Content:
     named = [block for block in headings if block.text.casefold() in told]
     first_named = sorted(named, key=lambda block: told.find(block.text.casefold()))
     roles = zip(page.tags, page.attributes)
-    mains = (at for at, (tag, a) in enumerate(roles) if "main" in (tag, a.get("role")))
-    main = next(mains, 0)
+    main = next((at for at, (tag, a) in enumerate(roles) if "main" in (tag, a.get("role"))), 0)
     believed = [block for block in headings if block.element >= main]
     heading = next(iter([*first_named, *believed, *headings]), None)
     title = heading.order if heading else -1

@@ -217,7 +217,6 @@ _SKIPPED = "aside, form:not(:has(h1, main, article))"
 """Not a form around the whole page, as ASP.NET has it."""
 
 _MAIN = "main, [role=main]"
-_DOCTYPE_BYTES = 1000
 
 MAX_OPTIONS = 30
 """Of a list to choose from; longer ones are of countries or years."""
@@ -228,7 +227,7 @@ _PREFIXES = {**{f"h{level}": "#" * level + " " for level in range(1, 7)}, "li": 
 def read_html(body: bytes, charset: str = "") -> DocumentText:
     """The text of a page in blocks, menus and the like left out."""
     markup = html_as_utf8(body, charset)
-    if b"xhtml" in markup[:_DOCTYPE_BYTES].lower():
+    if b"xhtml" in markup[:1000].lower():
         markup = xhtml_as_html(markup)
     tree = parse_markup(limit_markup(markup))
     _reveal(tree)

@@ -49,9 +49,7 @@ _BOILERPLATE_WORDS = frozenset(
 _LEAD_WORDS = frozenset({"lead", "summary"})
 """Class words of the descriptive paragraph that guidance pages show under their title."""
 
-_SCREEN_READER_CLASS = re.compile(
-    "sr-only|visually-?hidden|screen-reader-text|element-invisible|off-?screen|show-for-sr"
-)
+_SCREEN_READER_CLASS = re.compile("sr-only|visually-?hidden|screen-reader-text|off-?screen")
 
 _CSS_SPACE = re.compile(r"/\*[^*]{0,99}\*/| ?!important| ?([:;,(/]) ?")
 _HIDING_STYLE = re.compile(
@@ -59,7 +57,7 @@ _HIDING_STYLE = re.compile(
     r"|(?:margin-)?(?:left|top):-\d{3}|text-indent:(?:-\d{3}|\d{3}%)|(?:right|bottom|inset):-\d{4}"
     r"|font:(?:[^;]* )?0(?:px)?[/ ]|font-size:(?:0*\.?0+(?:[a-z%]|;)|(?:1|0?\.\d+)px|0?\.[0-2])"
     r"|width:[01](?:px)?;|zoom:0?\.[0-2]|scale:0;|filter:[^;]*opacity\(0%?\)"
-    r"|transform:[^;]*(?:translate\w*\(-(?:\d{4}|\d{3}(?:%|v))|scale[xy]?\(0[,)]|rotate[xy]\(90deg)"
+    r"|transform:[^;]*(?:translate\w{0,2}\(-(?:\d{4}|\d{3}(?:%|v))|scale[xy]?\(0[,)]|rotate[xy]\(90deg)"
     r"|clip-path:(?:inset\((?:[5-9]\d%|[^)]*\b100%)|(?:circle|ellipse)\(0(?![.\d])"
     r"|polygon\([\s0,px%]*\)))"
 )
@@ -71,12 +69,13 @@ _CLEAR = re.compile(
     r"transparent|#(?:...0|.{6}00)|(?:rgb|hsl)a?\((?:(?:[^,]*,){3}|[^,]*/)0*\.?0+%?\)"
 )
 _WHITE = re.compile(
-    r"#f{3,4}|#(?:f[b-f]){3}(?:ff)?|rgba?\((?:(?:255|100%)[\s,]?){3}(?:[,/]1)?\)|hsl\(.*100%\)"
+    r"(?<=:)(?:#f{3,4}|#(?:f[b-f]){3}(?:ff)?|rgba?\((?:(?:255|100%)[\s,]?){3}(?:[,/]1)?\)"
+    r"|hsl\([^;:)]*100%\))(?=;)"
 )
 
 _HIDING_CLASSES = frozenset(
     "d-none hidden is-hidden u-hidden invisible display-none uk-hidden w3-hide sf-hidden "
-    "visible-print-block".split()
+    "element-invisible show-for-sr visible-print-block".split()
 )
 _SHOWING_CLASS = re.compile(
     r"(?:^|\s)(?:(?:sm|md|lg|xl|2xl|xxl):(?:block|inline|flex|grid|table|contents|visible|"
@@ -127,10 +126,7 @@ def _has_hiding_style(style: str) -> bool:
     style = ";" + _CSS_SPACE.sub(r"\1", " ".join(style.lower().split())) + ";"
     if _HIDING_STYLE.search(style):
         return True
-    colours = {
-        name: "white" if _WHITE.fullmatch(value) else value
-        for name, value in _COLOURS.findall(style)
-    }
+    colours = dict(_COLOURS.findall(_WHITE.sub("white", style)))
     text = colours.get("-webkit-text-fill-color") or colours.get("color", "")
     if _CLEAR.fullmatch(text):
         return "background-clip" not in style  # else the text shows the background

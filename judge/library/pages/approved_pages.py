@@ -64,7 +64,7 @@ class PageLibrary:
             return
         async with self._updating:
             if news := self._news(read):  # nobody else has counted them meanwhile
-                self._pages |= await asyncio.to_thread(lambda: dict(map(_counted, news)))
+                self._pages |= await asyncio.to_thread(_counted, news)
                 self._is_outdated = True
 
     def _news(
@@ -123,10 +123,9 @@ def requests_of(catalog: SourceCatalog) -> list[SnippetRequest]:
     ]
 
 
-def _counted(read: tuple[SnippetRequest, PageRecord]) -> tuple[PageKey, LibraryPage]:
-    request, record = read
-    page = _candidate(request, record.text, record.passages)
-    return request.key, LibraryPage(count_terms(page), record)
+def _counted(read: Sequence[tuple[SnippetRequest, PageRecord]]) -> dict[PageKey, LibraryPage]:
+    terms = (count_terms(_candidate(one, page.text, page.passages)) for one, page in read)
+    return {one.key: LibraryPage(counts, page) for (one, page), counts in zip(read, terms)}
 
 
 def _as_configured(

@@ -208,12 +208,10 @@ _OTHER = re.compile(
 )
 """The beginning of another format, or what no text holds."""
 
-_SNIFFED_BYTES = 1024
-
 
 def is_markup(body: bytes, charset: str = "") -> bool:
     """Whether *body* can be HTML: some tag in it, and not the bytes of another format."""
-    begins = body[:_SNIFFED_BYTES]
+    begins = body[:1024]
     if begins.startswith((b"\xff\xfe", b"\xfe\xff")) or charset.startswith("utf-16"):
         return True
     return not _OTHER.match(begins) and _MARKUP.search(body) is not None

@@ -208,7 +208,7 @@ class ReadAhead:
             try:
                 await self.run_once()
             except Exception as error:  # noqa: BLE001 - requests then fetch what they need
-                self._note(error)
+                self.journal.note("read_ahead.failed", error=type(error).__name__)
             await asyncio.sleep(self.interval_s)
 
     async def run_once(self) -> None:
@@ -236,9 +236,6 @@ class ReadAhead:
                     return
                 await self.retriever.read_ahead(request)
         except Exception as error:  # noqa: BLE001 - the other hosts are read all the same
-            self._note(error)
+            self.journal.note("read_ahead.failed", error=type(error).__name__)
         finally:
             await lock.release(name, token)
-
-    def _note(self, error: Exception) -> None:
-        self.journal.note("read_ahead.failed", error=type(error).__name__)

@@ -19,8 +19,8 @@ SHORT_WORDS = 160
 SHRUNK_SHARE = 0.1
 """Of the words of the last good text; less is a remnant of the page."""
 
-ENOUGH_WORDS = 12
-"""Words of text; with fewer, a page may share none with its title and topics by chance."""
+ENOUGH_WORDS = 20
+"""Words of text, half as many below an own title; fewer may share none with the source by chance."""
 
 KNOWN_SHARE = 0.25
 """Share of a page's stems that its last good text must have, unless it is on its subject and has
@@ -80,8 +80,6 @@ _WALL_TITLE = re.compile(
 )
 """The title of such a page in lower case, with or without the name of its site; matching takes
 quadratic time, so long titles are not tried."""
-
-_MAX_TITLE = 120
 
 _PHRASES = r"""
 (?:ro)?bots?\b|automated|crawlers?\b|scrap(?:er|ing)|programs? (?:have|has|that)
@@ -146,12 +144,12 @@ def wall_sign(source: SourceSpec, page: ReadPage, last: PageRecord | None) -> st
     if page.withdrawn:  # A page keeps its title then; one that says so of no page is missing.
         is_other = last and subject and headings and headings.isdisjoint(subject)
         return "unlike" if is_other else ""
-    if subject.isdisjoint(body | headings) and subject and (signs or length >= ENOUGH_WORDS):
+    enough = ENOUGH_WORDS // 2 if headings else ENOUGH_WORDS
+    if subject.isdisjoint(body | headings) and subject and (signs or length >= enough):
         return "unlike"
     is_off_subject = len(shared) < ON_SUBJECT * len(subject)
     is_led_elsewhere = shared.isdisjoint(_stems([page.lead or ""]))
-    weight = 1 if length < NOTE_WORDS else 2
-    enough = max(MIN_SIGNS + weight * len(shared), length // 25)
+    enough = max(MIN_SIGNS + len(shared) * (1 if length < NOTE_WORDS else 2), length // 25)
     if is_led_elsewhere:  # what follows is perhaps a list of other pages of the site
         enough = min(enough, MANY_SIGNS)
     is_visit = length < SHORT_WORDS and signs >= enough and (is_off_subject or is_led_elsewhere)
@@ -163,7 +161,7 @@ def wall_sign(source: SourceSpec, page: ReadPage, last: PageRecord | None) -> st
 
 def _is_wall_title(title: str, source: SourceSpec) -> bool:
     """Whether a page so titled is a wall, unless *source* is titled so itself."""
-    if not title or len(title) > _MAX_TITLE or not _WALL_TITLE.fullmatch(title):
+    if not title or len(title) > 120 or not _WALL_TITLE.fullmatch(title):
         return False
     own = _stems([source.title])
     return not (own and own <= _stems([title]))
