@@ -136,18 +136,18 @@ class Marks(NamedTuple):
 def read_marks(text: str) -> Marks:
     """All that cites something in *text*."""
     seen = as_seen(text)
-    by_start: dict[int, Mark] = {}
-    unclear = []
+    marks, unclear = list[Mark](), []
     for start, end in bracket_spans(seen.text):
         body = _plain(seen.text[start + 1 : end - 1])
         numbers = None if _LAW_REPORT.match(seen.text, start) else _numbers(body)
         if numbers is not None:  # one that holds others comes after them
             at, to = seen.starts[start], seen.ends[end - 1]
-            by_start = {key: mark for key, mark in by_start.items() if key < at}
-            by_start[at] = Mark(numbers, at, to, text[at:to])
+            while marks and marks[-1].start >= at:
+                marks.pop()
+            marks.append(Mark(numbers, at, to, text[at:to]))
         elif _UNCLEAR.fullmatch(body):
             unclear.append(seen.text[start:end])
-    return Marks(tuple(by_start.values()), tuple(unclear), tuple(_bare(seen)))
+    return Marks(tuple(marks), tuple(unclear), tuple(_bare(seen)))
 
 
 def find_marks(text: str) -> tuple[Mark, ...]:
@@ -229,6 +229,5 @@ def _bare(seen: Seen) -> Iterator[tuple[str, tuple[int, ...]]]:
     for found in _BARE.finditer(seen.text) if _MAY_BE_BARE.search(seen.text) else ():
         if not found["everyday"]:
             named = "".join(map(_plain_character, str(found[str(found.lastgroup)]))).lower()
-            words = re.findall(r"\d+|[a-z]+", named)
-            numbers = [int(word) if word.isdigit() else _WORDS.get(word) for word in words]
-            yield found[0], tuple(number for number in numbers if number is not None)
+            said = re.findall(rf"\d+|\b(?:{_SAID})\b", named)
+            yield found[0], tuple(int(one) if one.isdigit() else _WORDS[one] for one in said)
