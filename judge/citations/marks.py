@@ -105,8 +105,7 @@ _MAY_BE_BARE: Final = re.compile(
 )
 """What any match of that has something of; found in a tenth of the time."""
 
-_CITE: Final = re.compile(r"<cite\b[^<>]{0,200}>?", re.IGNORECASE)
-_CITE_NUMBER: Final = re.compile(r"<cite\s+i\s*=\s*([\"']?)(\d{1,6})\1\s*/?>", re.IGNORECASE)
+_CITE: Final = re.compile(r"(?i)<cite\b(?:\s+i\s*=\s*([\"']?)(\d{1,6})\1\s*/?>|[^<>]{0,200}>?)")
 
 
 class Mark(NamedTuple):
@@ -158,9 +157,8 @@ def find_marks(text: str) -> tuple[Mark, ...]:
 def find_cite_marks(text: str) -> list[Mark]:
     """Every `<cite i="n"/>` of *text*, in order, well formed or not."""
     return [
-        Mark((int(named[2]),) if named else (), match.start(), match.end(), match[0])
+        Mark((int(match[2]),) if match[2] else (), match.start(), match.end(), match[0])
         for match in _CITE.finditer(text)
-        for named in [_CITE_NUMBER.fullmatch(match[0])]
     ]
 
 
