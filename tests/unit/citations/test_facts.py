@@ -41,6 +41,8 @@ READ = {
     "one of them": [],
     "28 days a year": [Quantity(28 * DAY, "second")],
     "clause 2.3.4": [],
+    "1 hour and 30 minutes": [Quantity(5400, "second")],
+    "2 years, 6 months": [Quantity(30, "month")],
 }
 
 SAME = """
