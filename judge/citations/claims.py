@@ -228,7 +228,8 @@ def made_up_addresses(text: str, known: Iterable[str]) -> Iterator[str]:
     texts = "\n".join(known).lower()
     for address in addresses:
         plain = re.sub(r"^(?:https?://)?(?:www\.)?", "", address.lower()).rstrip("/")
-        if plain not in texts and plain not in _EVERYBODY_KNOWS:
+        known_as = rf"(?<![\w-]){re.escape(plain)}(?![\w-])"
+        if plain not in _EVERYBODY_KNOWS and not re.search(known_as, texts):
             yield address
     joined = _BETWEEN_DIGITS.sub("", texts)
     for number in numbers:
