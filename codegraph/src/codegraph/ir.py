@@ -119,6 +119,8 @@ Expr: TypeAlias = (
 
 #: An expression of unknown type.
 UNKNOWN = Alternatives(())
+#: The scope of a `Name` that means the builtin, whatever the module calls by it.
+BUILTIN = -1
 
 # --- other bindings -------------------------------------------------------------------------
 

@@ -45,6 +45,8 @@ You must not enter the flat without notice. | You can enter the flat with notice
 A landlord who doesn't answer must keep the boiler in repair. | Landlords must keep the boiler in repair.
 You must pay. | You must not pay.
 It takes over 7 days to return the deposit. | It takes 8 days to return the deposit.
+A room must have about 6.5 square metres. | A room must have 6.51 square metres.
+The inspection takes 1 hour 30 minutes. | The inspection takes 90 minutes.
 Bailiffs must not enter the home. | The council should call bailiffs before they enter the home.
 """.strip().splitlines()
 

@@ -208,7 +208,11 @@ def _fixture_types(evaluator: TypeEvaluator, function: ty.Definition, name: str)
         if isinstance(value, ir.FunctionBinding):
             fixture = ty.Definition(path, value.scope)
             if fixture != function and _is_fixture(resolver, fixture):
-                return _value_types(evaluator, fixture)
+                types = evaluator.calls.result(ty.FunctionObject(fixture))
+                is_async = resolver.scope(fixture).is_async
+                if resolver.scope(fixture).yielded:
+                    return evaluator.calls.elements(types, is_async=is_async)
+                return evaluator.calls.awaited(types) if is_async else types
     return ()
 
 
@@ -236,11 +240,3 @@ def _is_fixture(resolver: NameResolver, function: ty.Definition) -> bool:
             if any(isinstance(v, ty.External) and v.name in _FIXTURE_DECORATORS for v in values):
                 return True
     return False
-
-
-def _value_types(evaluator: TypeEvaluator, fixture: ty.Definition) -> ty.Types:
-    scope = evaluator.resolver.scope(fixture)
-    types = evaluator.calls.result(ty.FunctionObject(fixture))
-    if scope.yielded:
-        return evaluator.calls.elements(types, is_async=scope.is_async)
-    return evaluator.calls.awaited(types) if scope.is_async else types
