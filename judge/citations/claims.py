@@ -194,7 +194,7 @@ _PHONE = re.compile(
     rf"(?P<dialled>\(?\d(?:{_DIGIT}){{4,14}})(?![\w/%])",
     re.IGNORECASE,
 )
-_NO_PHONE = re.compile(r"\d\d?[./-]\d\d?[./-]\d\d|^\d\d?\.\d\d ?[-–] ?\d|^(?:19|20)\d\d ?[-–]")
+_NO_PHONE = re.compile(r"\d\d?[./-]\d\d?[./-]\d\d|^\d\d?\.\d\d ?[-–] ?\d|^(?:19|20)\d\d[ –-]")
 """Dates, hours and years."""
 _BETWEEN_DIGITS = re.compile(r"[ ().\u2010-\u2013-]+(?=\d)|\(0\)")
 _EVERYBODY_KNOWS = frozenset({"gov.uk", "www.gov.uk", "nhs.uk", "www.nhs.uk"})

@@ -62,7 +62,7 @@ DATE = re.compile(
 )
 _WORD = "|".join(_WORDS)
 _NUMBER = (
-    r"\d[\d,]*+(?:\.\d+)?+(?!\.\d)"
+    r"(?<=[£$€])\d{1,3}(?: \d{3})+\b|\d[\d,]*+(?:\.\d+)?+(?!\.\d)"
     rf"|\b(?:{_WORD})(?:(?:[ -]|(?<=hundred) and |(?<=thousand) and )(?:{_WORD}))*\b"
 )
 """In figures or words; a date such as 1.5.2024 and a clause such as 2.3.4 are no numbers."""
@@ -76,7 +76,7 @@ _AMOUNT = re.compile(
     rf"|\b(?:for|within|after|than|least|most|to|under|over) an? (?P<unit>{_UNIT})\b"
 )
 
-_COMPOUND = re.compile(r"\b(\d{1,3}) (?:(hour)|year)s?,?(?: and)? (\d{1,2})(?= min| month)")
+_HOURS = re.compile(rf"\b(an?|{_NUMBER}) ?(h(?:ou)?r?|y(?:ea)?r)s?[, and]+({_NUMBER})(?= ?m[io])")
 _OR_TWO = re.compile(rf"\b(?:an?|one) ({_UNIT}) or two\b")
 _CONTRACTION = re.compile(r"(?<=\w)n't\b|(?<=\bcan)not\b")
 
@@ -142,7 +142,8 @@ def quantities(sentence: str) -> list[Fact]:
     """The dates and other numbers of *sentence*; a span such as "2 to 3 days" has two."""
     text = fold_space(lowered(sentence[:_MAX_CHARACTERS])).replace("twice", "two times")
     text = _OR_TWO.sub(r"1 to 2 \1", text)
-    text = _COMPOUND.sub(lambda of: str(int(of[1]) * (60 if of[2] else 12) + int(of[3])), text)
+    size = {"h": 60, "y": 12}
+    text = _HOURS.sub(lambda n: f"{(_value(n[1]) or 1) * size[n[2][0]] + _value(n[3]):g}", text)
     facts: list[Fact] = [_date(match) for match in DATE.finditer(text)]
     text = DATE.sub(";", text)
     return [*facts, *(amount for match in _AMOUNT.finditer(text) for amount in _amounts(match))]
@@ -181,7 +182,7 @@ def _amounts(match: re.Match[str]) -> Iterator[Quantity]:
 
 def _value(number: str) -> float:
     if number[0].isdigit():
-        return float(number.replace(",", ""))
+        return float(re.sub("[, ]", "", number))
     total = below = 0.0
     for word in re.split(r"[ -]", number):
         value = _WORDS.get(word, 0.0)  # "and" is none

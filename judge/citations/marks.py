@@ -105,8 +105,7 @@ _MAY_BE_BARE: Final = re.compile(
 )
 """What any match of that has something of; found in a tenth of the time."""
 
-_CITE: Final = re.compile(r"<cite\b[^<>]{0,200}>?", re.IGNORECASE)
-_CITE_NUMBER: Final = re.compile(r"<cite\s+i\s*=\s*([\"']?)(\d{1,6})\1\s*/?>", re.IGNORECASE)
+_CITE: Final = re.compile(r"(?i)<cite\b(?:\s+i\s*=\s*([\"']?)(\d{1,6})\1\s*/?>|[^<>]{0,200}>?)")
 
 
 class Mark(NamedTuple):
@@ -136,18 +135,18 @@ class Marks(NamedTuple):
 def read_marks(text: str) -> Marks:
     """All that cites something in *text*."""
     seen = as_seen(text)
-    by_start: dict[int, Mark] = {}
-    unclear = []
+    marks, unclear = list[Mark](), []
     for start, end in bracket_spans(seen.text):
         body = _plain(seen.text[start + 1 : end - 1])
         numbers = None if _LAW_REPORT.match(seen.text, start) else _numbers(body)
         if numbers is not None:  # one that holds others comes after them
             at, to = seen.starts[start], seen.ends[end - 1]
-            by_start = {key: mark for key, mark in by_start.items() if key < at}
-            by_start[at] = Mark(numbers, at, to, text[at:to])
+            while marks and marks[-1].start >= at:
+                marks.pop()
+            marks.append(Mark(numbers, at, to, text[at:to]))
         elif _UNCLEAR.fullmatch(body):
             unclear.append(seen.text[start:end])
-    return Marks(tuple(by_start.values()), tuple(unclear), tuple(_bare(seen)))
+    return Marks(tuple(marks), tuple(unclear), tuple(_bare(seen)))
 
 
 def find_marks(text: str) -> tuple[Mark, ...]:
@@ -158,9 +157,8 @@ def find_marks(text: str) -> tuple[Mark, ...]:
 def find_cite_marks(text: str) -> list[Mark]:
     """Every `<cite i="n"/>` of *text*, in order, well formed or not."""
     return [
-        Mark((int(named[2]),) if named else (), match.start(), match.end(), match[0])
+        Mark((int(match[2]),) if match[2] else (), match.start(), match.end(), match[0])
         for match in _CITE.finditer(text)
-        for named in [_CITE_NUMBER.fullmatch(match[0])]
     ]
 
 
@@ -229,6 +227,5 @@ def _bare(seen: Seen) -> Iterator[tuple[str, tuple[int, ...]]]:
     for found in _BARE.finditer(seen.text) if _MAY_BE_BARE.search(seen.text) else ():
         if not found["everyday"]:
             named = "".join(map(_plain_character, str(found[str(found.lastgroup)]))).lower()
-            words = re.findall(r"\d+|[a-z]+", named)
-            numbers = [int(word) if word.isdigit() else _WORDS.get(word) for word in words]
-            yield found[0], tuple(number for number in numbers if number is not None)
+            said = re.findall(rf"\d+|\b(?:{_SAID})\b", named)
+            yield found[0], tuple(int(one) if one.isdigit() else _WORDS[one] for one in said)

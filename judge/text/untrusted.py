@@ -35,7 +35,7 @@ _CODE: Final = re.compile(
     r"(?<!`)`(?=[^`\n]*[A-Za-z])(?=[^`\n]*(?:[A-Za-z_\])]\[|\w\(|[={};\"]))[^`\n]+`(?!`)"
 )
 """A span in backticks with signs of code, as `a[0]`; else it is emphasis, as of `[1]`."""
-_QUERY: Final = re.compile(r"(?:https?://|\bwww\.)[^\s\[\]<>?]*\?\S*", re.IGNORECASE)
+_QUERY: Final = re.compile(r"(?:https?://|\bwww\.)[^\s\[\]<>?]{0,400}\?\S*", re.IGNORECASE)
 _SIGN: Final = re.compile(r"[^\w\s\x20-\x7e]|[\u115f\u1160\u3164\uffa0]")  # empty letters
 _SUPERSCRIPT: Final = re.compile(r"<(?:sup|ref)\b[^<>]*>\s*(\d{1,3})\s*</\w+>", re.IGNORECASE)
 _TAG: Final = re.compile(r"</?(?!cite\b)[a-z][^<>]{0,200}>|<!--[^>]{0,200}-->", re.IGNORECASE)

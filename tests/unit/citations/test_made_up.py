@@ -75,6 +75,7 @@ On 01.04.2025 at 9, from 01/04/2025 to 01/05/2025, between 1990 and 2000.
 It cost £1,500,000, 0.5 per cent or 0.25 0.125, in 2024-2025, for 0 10 20 30 40 50 people.
 Open 09.00–17.30; call him between 10.30–12.30, or text at 17.30-18.00.
 Your phone bill of 2024 (12 months), text message 1 (2024) and the call log 2023-2024 help.
+The phone call of 3 May 2024 10:15 took 12 minutes.
 Call Shelter on 0808 800 4444 (24 hours a day), or 0808\u00a0800\u00a04444 – 24 hours a day.
 Call Samaritans on 116 123 (24 hours a day, 7 days a week), or 101 (24 hours).
 The sort code 04-00-04, account 01234567, ISBN 978-0-19-852663-6 and 1300 of 1800 tenants.
