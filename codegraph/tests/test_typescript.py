@@ -492,6 +492,40 @@ async function f(all: IterableIterator<Store>, soon: AsyncIterable<Store>) {
   for (const one of logs()) one.save();
   for (const one of all) one.save(); // use
 }
+=== what a container gives to a callback | a.Cat.speak
+--- a.ts
+class Cat { speak() { return 1; } kitten!: Cat; }
+class Dog { speak() { return 1; } kitten!: Dog; }
+function f(all: Cat[], dogs: Dog[], set: Set<Cat>, map: Map<Cat, Dog>, own: Own<Cat>, ext: any) {
+  all.map((one) => one.speak()); // use
+  all.forEach(one => { one.speak(); }); // use
+  all.filter((one) => one.speak()).map((one, index) => one.speak() + index.speak()); // use
+  all.some(function (one) { return one.speak(); }); // use
+  all.reduce((sum, one) => sum + one.speak(), 0); // use
+  all.sort((a, b) => a.speak() - b.speak()); // use
+  all.flatMap(({ kitten }) => kitten.speak()); // use
+  all.map((one: Dog) => one.speak());
+  all.map(wrapped((one) => one.speak()));
+  set.forEach((one) => one.speak()); // use
+  dogs.map((one) => one.speak());
+  map.forEach((one) => one.speak());
+  own.map((one) => one.speak());
+  ext.map((one) => one.speak());
+}
+class Own<T> { map(f: (x: T) => void) {} }
+=== one or the other | a.Cat.speak
+--- a.ts
+class Cat { speak() {} }
+class Dog { speak() {} }
+function f(cat?: Cat, dog?: Dog) {
+  (cat ?? new Cat()).speak(); // use
+  const one = dog || new Dog();
+  one.speak();
+  const two = cat ? cat : new Cat();
+  two.speak(); // use
+  const three = cat && dog;
+  three.speak();
+}
 === modules by the newer suffix | a.add
 --- a.mts
 export function add() {}

@@ -158,7 +158,8 @@ class ClassHierarchy:
         for declaration in self._resolver.resolve(path, decorator):
             match declaration.value:
                 case ty.External(name=name):
-                    flags.append(_flag(name))
+                    own = CONTEXT_MANAGERS.get(name) or _FLAGS.get(_last(name), "")
+                    flags.append("property" if name in PROPERTIES else own)
                 case ir.ClassBinding(scope=scope):
                     ancestors = self.mro(ty.Definition(declaration.path, scope)).ancestors
                     if any("__get__" in self._resolver.scope(a.cls).names for a in ancestors):
@@ -266,12 +267,6 @@ class ClassHierarchy:
             case _ if self.is_enum(receiver.cls):
                 return (ty.instance_of(receiver),)
         return self._evaluator.bound_types(declaration, other_scope=True)
-
-
-def _flag(name: str) -> str:
-    if name in PROPERTIES:
-        return "property"
-    return CONTEXT_MANAGERS.get(name) or _FLAGS.get(_last(name), "")
 
 
 def _last(name: str) -> str:

@@ -24,7 +24,7 @@ _ALIKE = {
     "call_expression": "new_expression",
     "inner": (
         "parenthesized_expression type_annotation await_expression non_null_expression constraint "
-        "readonly_type"
+        "readonly_type satisfies_expression"
     ),
     "all_but_name": "required_parameter optional_parameter index_signature mapped_type_clause",
     "function": (
@@ -52,6 +52,11 @@ _CONTAINERS = {
     **dict.fromkeys(("Array", "ReadonlyArray", "Set", "ReadonlySet", "IterableIterator"), "list"),
     **dict.fromkeys(("Map", "ReadonlyMap", "WeakMap", "Record"), "dict"),
 }
+#: Methods of containers -> how many elements their callback gets; `reduce` gives one after another.
+_CALLING = {
+    **dict.fromkeys("every filter find findIndex findLast flatMap forEach map some".split(), 1),
+    **dict.fromkeys(("reduce", "sort", "toSorted"), 2),
+}
 #: Generic types that are treated as their argument.
 _TRANSPARENT = frozenset(
     {"Promise", "PromiseLike", "Awaited", "Readonly", "Partial", "Required", "NonNullable"}
@@ -63,6 +68,9 @@ class TypescriptExpressionReader(FactWriter):
 
     Visiting a node returns its `ir` expression and records the names in it.
     """
+
+    #: The values that the parameters of a callback get, while the arguments of a call are read.
+    given: tuple[ir.Expr, ...] = ()
 
     def visit(self, node: "Node | None") -> ir.Expr:
         """Read *node* and return its `ir` expression; UNKNOWN for None and for statements."""
@@ -189,13 +197,21 @@ class TypescriptExpressionReader(FactWriter):
         types = self.visit_each(children_of(node.child_by_field_name("type_arguments")))
         if types and node.type == "new_expression":
             callee = _generic(text_of(function), callee, types)
-        return ir.Call(callee, self.visit_each(children_of(arguments)))
+        self.given = _given(callee)
+        values = self.visit_each(children_of(arguments))
+        self.given = ()
+        return ir.Call(callee, values)
+
+    def visit_binary_expression(self, node: "Node") -> ir.Expr:
+        operands = self.visit_each(children_of(node))
+        is_choice = text_of(node.child_by_field_name("operator")) in ("||", "??")
+        return ir.Alternatives(operands) if is_choice else ir.UNKNOWN
+
+    def visit_ternary_expression(self, node: "Node") -> ir.Expr:
+        return ir.Alternatives(self.visit_each(children_of(node))[1:])
 
     def visit_inner(self, node: "Node") -> ir.Expr:
-        return self.visit(next(iter(children_of(node)), None))
-
-    def visit_satisfies_expression(self, node: "Node") -> ir.Expr:
-        return self.visit_each(children_of(node))[0]
+        return next(iter(self.visit_each(children_of(node))), ir.UNKNOWN)
 
     def visit_as_expression(self, node: "Node") -> ir.Expr:
         value, *types = self.visit_each(children_of(node))
@@ -269,6 +285,14 @@ def _generic(name: str, generic: ir.Expr, arguments: tuple[ir.Expr, ...]) -> ir.
     if name in _CONTAINERS:
         generic = ir.Name(ir.BUILTIN, _CONTAINERS[name])
     return ir.Subscript(generic, arguments)
+
+
+def _given(callee: ir.Expr) -> tuple[ir.Expr, ...]:
+    """What `all.map` and the like give to the function that is their argument: the elements."""
+    if not isinstance(callee, ir.Attribute) or callee.name not in _CALLING:
+        return ()
+    element = ir.UnpackedElement(None, callee.receiver)
+    return (ir.UNKNOWN, element) if callee.name == "reduce" else (element,) * _CALLING[callee.name]
 
 
 # --- syntax trees ---------------------------------------------------------------------------

@@ -6,7 +6,7 @@ Blocks are scopes; there is no flow analysis.
 
 import re
 from contextlib import nullcontext
-from itertools import takewhile
+from itertools import chain, repeat, takewhile
 from typing import TYPE_CHECKING
 
 from codegraph import ir
@@ -208,8 +208,11 @@ class _TypescriptReader(TypescriptExpressionReader):
                 self.bind(THIS, ir.ParameterBinding(scope_index, 0))
             elif node.type != "arrow_function":
                 self.bind(THIS, ir.UNKNOWN)
-            for parameter in parameters_of(node):
-                self._parameter(parameter, scope_index)
+            given, self.given = self.given, ()
+            for parameter, value in zip(
+                parameters_of(node), chain(given, repeat(None)), strict=False
+            ):
+                self._parameter(parameter, scope_index, value)
             scope.returns = self.read_field(node, "return_type")
             body = node.child_by_field_name("body")
             if body is not None and body.type == "statement_block":
@@ -218,16 +221,16 @@ class _TypescriptReader(TypescriptExpressionReader):
                 scope.returned.append(self.visit(body))
         self.bind(name, ir.FunctionBinding(scope_index))
 
-    def _parameter(self, node: "Node", scope_index: int) -> None:
+    def _parameter(self, node: "Node", scope_index: int, given: ir.Expr | None) -> None:
         self.visit_each(node.children_by_field_name("decorator"))
         pattern = node.child_by_field_name("pattern") or node
-        annotation, value = self.read_field(node, "type"), self.read_field(node, "value")
+        annotation, value = self.read_field(node, "type"), self.read_field(node, "value") or given
         params = self.scopes[scope_index].params
         params.append(Parameter(text_of(pattern), "p", annotation, value))
         if pattern.type in ("identifier", THIS):
             self.bind(text_of(pattern), ir.ParameterBinding(scope_index, len(params) - 1))
         else:
-            self.bind_pattern(pattern, ir.AnnotatedVariable(annotation or ir.UNKNOWN, None))
+            self.bind_pattern(pattern, ir.AnnotatedVariable(annotation or ir.UNKNOWN, given))
 
     def visit_return_statement(self, node: "Node") -> None:
         self.scopes[self.scope].returned.append(self.visit_inner(node))
