@@ -1370,6 +1370,8 @@ class Colour(Enum):
 def f(colour: Colour):
     return colour == Colour.RED or Colour.BLUE  # use
 print(Colour.RED.value)  # use
+Colour["RED"]  # use
+{"RED": 1}["RED"]
 === a key of a typed dictionary | a.Movie.title
 --- a.py
 from typing import TypedDict

@@ -5,7 +5,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from codegraph.python_api import CodeGraph, build_graph_for_repo, tool_rag_where_used
-from codegraph.read.languages import read_python
+from codegraph.read.languages import read_facts
 from codegraph.store.repository import FACTS_NAME, GRAPH_NAME
 from hypothesis import given
 from hypothesis import strategies as st
@@ -144,7 +144,7 @@ def test_rebuild_after_changes_equals_a_new_build(states):
 @given(st.lists(st.sampled_from([*"abT[](),:=*\n .#'", "def ", "class ", "type "])).map("".join))
 def test_any_text_is_read_or_refused_as_a_syntax_error(text):
     try:
-        facts = read_python(text)
+        facts = read_facts("python", text)
     except (SyntaxError, ValueError):
         return
     assert facts.scopes[0].kind == "module"

@@ -143,6 +143,64 @@ def test_a_package_without_init_is_found_nearest_to_the_importer(repo):
     assert "tests/test_deep.py:2" in uses_of(graph, "lib/deep.py:f")
 
 
+SAME_AS_LIBRARIES = """\
+--- utils/logging.py
+import logging
+logging.info(1)
+--- main.py
+import logging
+from utils import logging as ours
+logging.info(1)
+--- examples/flask.py
+from flask import Flask
+app = Flask()
+--- tests/data/django/apps.py
+class AppConfig: ...
+--- tests/data/redis/__init__.py
+--- tests/helpers.py
+def make(): ...
+--- tests/unit/test_a.py
+from helpers import make
+make()
+--- src/pkg/__init__.py
+--- src/pkg/a.py
+import flask
+import redis
+from django.apps import AppConfig
+from helpers import make
+flask.Flask()
+AppConfig()
+make()
+--- backend/models.py
+class User: ...
+--- tests/test_models.py
+from models import User
+User()
+"""
+
+
+def test_a_loose_module_is_not_the_library_of_its_name(repo):
+    graph = graph_of(repo(SAME_AS_LIBRARIES))
+
+    assert uses_of(graph, "utils/logging.py") == ["main.py:2"]
+    assert uses_of(graph, "examples/flask.py") == []
+    assert uses_of(graph, "tests/data/django/apps.py:AppConfig") == []
+    assert uses_of(graph, "tests/data/redis/__init__.py") == []
+    assert uses_of(graph, "make") == ["tests/unit/test_a.py:2", "tests/unit/test_a.py:1"]
+    assert "tests/test_models.py:2" in uses_of(graph, "User"), "tests may import from any folder"
+
+
+def test_a_name_may_begin_with_the_folder_of_sources(repo):
+    graph = graph_of(
+        repo("--- src/app/mail.py\ndef send(): ...\nclass Box:\n    def add(self): ...\n")
+    )
+
+    assert graph.where_used("src.app.mail.send").resolved == "app.mail.send"
+    assert graph.where_used("src.app.mail.Box.add").resolved == "app.mail.Box.add"
+    with pytest.raises(UnknownSymbol):
+        graph.where_used("src.app.mail.nothing")
+
+
 def test_a_module_that_is_found_from_a_new_folder_is_linked_again(repo):
     root = repo("--- a/run.py\nfrom app.x import f\nf()\n")
     graph = graph_of(root)

@@ -369,6 +369,163 @@ export * from "./a";
 --- c.ts
 import { _get } from "./b"; // use
 _get(); // use
+=== a module of a barrel has a name of its own that it does not export | a.fmt
+--- a.ts
+export function fmt() {}
+--- b.ts
+function fmt() {}
+export namespace Inner { export const x = 1; }
+export function other() { fmt(); }
+--- c.ts
+import { fmt } from "./z";
+export const more = fmt;
+--- index.ts
+export * from "./a";
+export * from "./b";
+export * from "./mid";
+--- mid.ts
+export * from "./c";
+export const another = 1;
+--- d.ts
+import { fmt, other } from "./index"; // use
+fmt(); // use
+=== every way to export is passed on by a barrel | d.all
+--- a.ts
+const one = 1, two = 2;
+export { one, two as deux };
+export type T = string;
+export interface I {}
+export enum E { A }
+export abstract class C {}
+export declare const D: number;
+export namespace N { export const x = 1; }
+export const [p, { q }] = make();
+export { z as zed } from "./z";
+export * as zs from "./z";
+--- z.ts
+export const z = 1;
+--- index.ts
+export * from "./a";
+--- c.ts
+import { one, deux, T, I, E, C, D, N, p, q, zed, zs } from "./index";
+import { all } from "./d"; // use
+all(one, deux, E.A, C, D, N.x, p, q, zed, zs.z); // use
+--- d.ts
+export function all(...xs: unknown[]) {}
+=== the same: a constant | a.one
+--- a.ts
+const one = 1, two = 2;
+export { one, two as deux }; // use
+--- index.ts
+export * from "./a";
+--- c.ts
+import { deux, one } from "./index"; // use
+one; // use
+=== the same: an enumeration through two barrels | a.E
+--- a.ts
+export type T = string;
+export enum E { A }
+--- mid.ts
+export * from "./a";
+export const other = 1;
+--- index.ts
+export * from "./mid";
+--- c.ts
+import { E } from "./index"; // use
+const e = E.A; // use
+=== this in a static method is the class | a.A.make
+--- a.ts
+export class A {
+  static make() { return new this(); }
+  static again() { return this.make(); } // use
+}
+class Other { static make() {} static again() { return this.make(); } }
+class B extends A {
+  static make() { return super.make(); } // use
+}
+A.make(); // use
+=== containers that are made with their types, whatever is called list | a.Store.save
+--- a.ts
+class Store { save() {} }
+class Other { save() {} }
+class Box<T> {
+  constructor(public held: T) {}
+  get(): T { return this.held; }
+  all(): T[] { return []; }
+}
+const box = new Box<Store>(open());
+box.get().save(); // use
+box.held.save(); // use
+for (const one of box.all()) one.save(); // use
+const map = new Map<string, Store>();
+map.get("x")!.save(); // use
+new Map<string, Other>().get("x")!.save();
+for (const one of new Set<Store>()) one.save(); // use
+const list: Array<Store> = [];
+const dict: Store[] = list.filter(Boolean);
+list[0].save(); // use
+dict.find((x) => x === list.at(-1))?.save(); // use
+list.slice(1).pop()?.save(); // use
+=== the parts of a tuple | a.Store.save
+--- a.ts
+class Store { save() {} }
+class Other { save() {} }
+function pair(): [Store, Other] { return open(); }
+const [a, b] = pair();
+a.save(); // use
+b.save();
+function f(p: [Other, Store], [c, d]: readonly [first: Store, second?: Other]) {
+  p[1].save(); // use
+  p[0].save();
+  c.save(); // use
+  d.save();
+}
+=== what generators give | a.Store.save
+--- a.ts
+class Store { save() {} }
+class Other { save() {} }
+async function* read(): AsyncGenerator<Store> {}
+function* logs(): Generator<Other, void> {}
+async function f(all: IterableIterator<Store>, soon: AsyncIterable<Store>) {
+  for await (const one of read()) one.save(); // use
+  for await (const one of soon) one.save(); // use
+  for (const one of logs()) one.save();
+  for (const one of all) one.save(); // use
+}
+=== what a container gives to a callback | a.Cat.speak
+--- a.ts
+class Cat { speak() { return 1; } kitten!: Cat; }
+class Dog { speak() { return 1; } kitten!: Dog; }
+function f(all: Cat[], dogs: Dog[], set: Set<Cat>, map: Map<Cat, Dog>, own: Own<Cat>, ext: any) {
+  all.map((one) => one.speak()); // use
+  all.forEach(one => { one.speak(); }); // use
+  all.filter((one) => one.speak()).map((one, index) => one.speak() + index.speak()); // use
+  all.some(function (one) { return one.speak(); }); // use
+  all.reduce((sum, one) => sum + one.speak(), 0); // use
+  all.sort((a, b) => a.speak() - b.speak()); // use
+  all.flatMap(({ kitten }) => kitten.speak()); // use
+  all.map((one: Dog) => one.speak());
+  all.map(wrapped((one) => one.speak()));
+  set.forEach((one) => one.speak()); // use
+  dogs.map((one) => one.speak());
+  map.forEach((one) => one.speak());
+  own.map((one) => one.speak());
+  ext.map((one) => one.speak());
+}
+class Own<T> { map(f: (x: T) => void) {} }
+=== one or the other | a.Cat.speak
+--- a.ts
+class Cat { speak() {} }
+class Dog { speak() {} }
+function f(cat?: Cat, dog?: Dog) {
+  (cat ?? new Cat()).speak(); // use
+  const one = dog || new Dog();
+  one.speak();
+  const two = cat ? cat : new Cat();
+  two.speak(); // use
+  const three = cat && dog;
+  three.speak();
+}
 === modules by the newer suffix | a.add
 --- a.mts
 export function add() {}

@@ -42,12 +42,13 @@ _NOT_TEXT: Final = re.compile(
 """A link but for its words, and the closing tag of a mark: not words of the answer."""
 
 _LIST_HEADING: Final = re.compile(
-    r"[#*_ \t]*(?:references|sources|citations|bibliography)[:*_ \t]*", re.IGNORECASE
+    r"(?i)[\W_]*(?:references|sources|citations|bibliography|(?:foot)?notes)(?: used| cited)?[\W_]*"
 )
-_LIST_ENTRY: Final = re.compile(r"(?:[-*•]|\d+[.)])?\s*\[[\d ^]+\](:\s*<?https?://)?")
-"""The beginning of an entry in a list of sources; group 1 if it is a Markdown link definition."""
-
-_LIST_TEXT: Final = re.compile(r"(\[[\d ^]+\])|[^\n]")
+_LIST_ENTRY: Final = re.compile(
+    r"(?:[-*•]|\d+[.)])?\s*\[[\d ^]+\](:\s*<?https?://|(?<=\^\d\]):|(?<=\^\d\d\]):)?"
+    r"|(?:[-*•]|\d+[.)])\s[^\n]*?https?://"
+)
+"""The beginning of an entry in a list of sources; group 1 if Markdown defines a link or a note."""
 
 _NOT_PROSE: Final = re.compile(
     r"^[ \t]*(```|~~~)[^`\n]*$.*?(?:^[ \t]*\1|\Z)"
@@ -187,7 +188,7 @@ def _marked_sentences(answer: str, form: MarkForm | None) -> list[MarkedSentence
     all_marks = sorted([*tags, *brackets], key=lambda mark: mark.start)
     text = _NOT_TEXT.sub(lambda link: f" {link['words'] or ''}".ljust(len(link[0])), text)
     end = _end_of_prose(text)
-    text = text[:end] + _LIST_TEXT.sub(lambda part: part[1] or " ", text[end:])
+    text = text[:end] + re.sub(r"(\[[\d ^]+\])|[^\n]", lambda part: part[1] or " ", text[end:])
     marked: list[MarkedSentence] = []
     for sentence in mark_sentences(text, structured_sentences(text), all_marks):
         is_alone = sentence.marks and not any(map(words, sentence.pieces))

@@ -142,11 +142,13 @@ MIN_QUOTED = 4
 """Words of a quotation; fewer are a term or a tone."""
 
 _QUOTATION = re.compile(
-    r"[“„«»‟]\s?(?P<double>[^“”„«»‟]{3,600}?)\s?[”“»«‟]|\"(?P<straight>[^\"]{3,600})\""
+    r"[“„«»‟❝〝]\s?(?P<double>[^“”„«»‟❝❞〝〞]{3,600}?)\s?[”“»«‟❞〞]"
+    r"|(?<!\d)[\"＂](?P<straight>[^\"＂]{3,600})[\"＂]|(?<!\S)”(?=\w)(?P<same>[^“”]{3,600})”"
     r"|「(?P<corner>[^「」]{3,600})」|『(?P<white>[^『』]{3,600})』|[‹›](?P<single>[^‹›]{3,600})[›‹]"
-    r"|(?<!\w)[‘‚'](?=\S)(?!\d0s)(?P<inner>(?:[^‘‚'’]|(?<=\w)['’](?=\w)){3,600})['’‘](?!\w)"
+    r"|(?<!\w)[‘‚'](?=\S)(?!(?:\d0s|till?|em|cause)\b)(?P<inner>(?:[^‘‚'’]|(?<=\w)['’](?=\w)){3,600})['’‘](?!\w)"
 )
-_LEFT_OUT = re.compile(r"…|\.\.\.|\[[^\[\]]{0,60}\]")
+_QUOTE = re.compile(r"&(?:quot|[lr]dquo|#34|#822[01]|#x201[cd]);|</?q>|``|(?<!\d)''", re.IGNORECASE)
+_LEFT_OUT = re.compile(r"…|\. ?\. ?\.|\[[^\[\]]{0,60}\]")
 """Where a quotation leaves something out, or explains it."""
 
 _TELLING = re.compile(
@@ -157,7 +159,8 @@ _TELLING = re.compile(
     r"\b[^“”\"]{0,60}$"
     r"|\b(?:try|consider|by|start|begin) (?:saying|writing|asking|telling|adding)\b[^“”\"]{0,20}$"
     r"|\b(?:text|message|letter|e-?mail|note|line|sentence|words?|something)"
-    r" (?:such as|like|with)\s*$",
+    r" (?:such as|like|with)\s*$|\b(?:script|draft|wording|template|message):\s*$"
+    r"|\b(?:(?:could|might|should) (?:read|go|run)|let (?:him|her|them) know)\b[^“”\"]{0,20}$",
     re.IGNORECASE,
 )
 _SOURCE_SAYS = re.compile(
@@ -175,28 +178,32 @@ _SPEAKER = re.compile(
     r"\b(?:I|I['’]\w+|my|me|we|us|our|please|(?:could|would|can|will) you)\b", re.IGNORECASE
 )
 
+_PATH = r"[^\s<>\"“”«»`—\[\]]"
 _ADDRESS = re.compile(
     r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"
-    r"|(?:https?://|\bwww\.)[^\s<>\"“”«»]{2,400}"
-    r"|(?<![\w.@/-])(?:[a-z0-9-]{1,63}\.)+(?:com|org|net|uk|eu|ie|info|io|gov|edu|scot|wales|cymru)"
-    r"\b(?:/[^\s<>\"“”«»]{0,400})?",
+    rf"|(?:https?://|\bwww\.){_PATH}{{2,400}}|(?<![\w.@/-])(?:[a-z0-9-]{{1,63}}\.)+"
+    r"(?:com|org|net|uk|eu|ie|info|io|gov|edu|scot|wales|cymru|au|ca|nz)"
+    rf"\b(?:/{_PATH}{{0,400}})?",
     re.IGNORECASE,
 )
+_DIGIT = r"(?: ?\(0\))?[ ).\u2010-\u2013-]{0,2}\d"
 _PHONE = re.compile(
-    r"(?<![\w£$€.,/+-])(?P<number>(?:\+|\(?0\d)[\d ().\u2010-\u2013-]{7,20}\d)(?![\w/])"
+    rf"(?<![\w£$€.,/+-])(?P<number>(?:\+\d|\(?0\d)(?:{_DIGIT}){{7,13}}|1[38]00(?:{_DIGIT}){{6}}"
+    r"|(?:1[ .-]?)?\(?[2-9]\d\d(?:\) ?|[ .-])\d{3}[ .-]\d{4})(?![\w/])"
     r"|\b(?:call|ring|phone|dial|text|helpline)\b(?: \w+){0,3}? ?"
-    r"(?P<dialled>\(?\d[\d ().\u2010-\u2013-]{3,20}\d)(?![\w/%])",
+    rf"(?P<dialled>\(?\d(?:{_DIGIT}){{4,14}})(?![\w/%])",
     re.IGNORECASE,
 )
-_DATE = re.compile(r"\d{1,2}[./-]\d{1,2}[./-]\d{2,4}")
+_NO_PHONE = re.compile(r"\d\d?[./-]\d\d?[./-]\d\d|^\d\d?\.\d\d ?[-–] ?\d|^(?:19|20)\d\d[ –-]")
+"""Dates, hours and years."""
 _BETWEEN_DIGITS = re.compile(r"[ ().\u2010-\u2013-]+(?=\d)|\(0\)")
-_EVERYBODY_KNOWS = frozenset({"gov.uk", "www.gov.uk", "nhs.uk", "www.nhs.uk"})
-"""Names of whole sites that everybody knows, without a path."""
+_EVERYBODY_KNOWS = "gov.uk nhs.uk"
 
 
 def made_up_quotations(text: str, marks: Sequence[Mark], known: Iterable[str]) -> Iterator[str]:
     """The quotations in those sentences of *text* with one of *marks* that no text *known* has."""
-    quotations = list(_QUOTATION.finditer(text))
+    shown = _QUOTE.sub(lambda mark: '"'.ljust(len(mark[0])), text)
+    quotations = list(_QUOTATION.finditer(shown))
     if not quotations:
         return
     texts = [_as_words(one) for one in known]
@@ -207,24 +214,25 @@ def made_up_quotations(text: str, marks: Sequence[Mark], known: Iterable[str]) -
         before = text[around[0].start : quotation.start()] if around else ""
         said = str(quotation[str(quotation.lastgroup)])
         if is_cited and not (_is_to_say(before, said) or _stands_in(said, texts)):
-            yield quotation[0]
+            yield text[slice(*quotation.span())]
 
 
 def made_up_addresses(text: str, known: Iterable[str]) -> Iterator[str]:
     """The addresses, e-mail addresses and telephone numbers of *text* that no text *known* has."""
+    text = fold_space(text)
     addresses = [found[0].rstrip(".,;:!?)]}'’*_") for found in _ADDRESS.finditer(text)]
     numbers = [found["number"] or found["dialled"] for found in _PHONE.finditer(text)]
     if not addresses and not numbers:
         return
-    texts = "\n".join(known).lower()
+    texts = "\n".join([*known, _EVERYBODY_KNOWS]).lower()
     for address in addresses:
         plain = re.sub(r"^(?:https?://)?(?:www\.)?", "", address.lower()).rstrip("/")
-        if plain not in texts and plain not in _EVERYBODY_KNOWS:
+        if not re.search(rf"(?<![\w-]){re.escape(plain)}(?![\w-])", texts):
             yield address
     joined = _BETWEEN_DIGITS.sub("", texts)
     for number in numbers:
         digits = re.sub(r"\D", "", _BETWEEN_DIGITS.sub("", number))
-        if len(digits) > 4 and not _DATE.search(number) and digits[-9:] not in joined:
+        if len(digits) > 4 and not _NO_PHONE.search(number) and digits[-9:] not in joined:
             yield number
 
 
@@ -236,7 +244,8 @@ def _is_to_say(before: str, said: str) -> bool:
 
 
 def _stands_in(quotation: str, texts: Sequence[str]) -> bool:
-    parts = [_as_words(part) for part in _LEFT_OUT.split(quotation) if words(part)]
+    pieces = _LEFT_OUT.split(re.sub(r"\[(\w)\](?=\w)", r"\1", quotation))  # [y]our
+    parts = [_as_words(part) for part in pieces if words(part)]
     if sum(part.count(" ") - 1 for part in parts) < MIN_QUOTED:
         return True
     return any(all(part in text for part in parts) for text in texts)

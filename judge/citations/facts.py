@@ -62,7 +62,7 @@ DATE = re.compile(
 )
 _WORD = "|".join(_WORDS)
 _NUMBER = (
-    r"\d[\d,]*+(?:\.\d+)?+(?!\.\d)"
+    r"(?<=[£$€])\d{1,3}(?: \d{3})+\b|\d[\d,]*+(?:\.\d+)?+(?!\.\d)"
     rf"|\b(?:{_WORD})(?:(?:[ -]|(?<=hundred) and |(?<=thousand) and )(?:{_WORD}))*\b"
 )
 """In figures or words; a date such as 1.5.2024 and a clause such as 2.3.4 are no numbers."""
@@ -76,9 +76,10 @@ _AMOUNT = re.compile(
     rf"|\b(?:for|within|after|than|least|most|to|under|over) an? (?P<unit>{_UNIT})\b"
 )
 
+_HOURS = re.compile(rf"\b(an?|{_NUMBER}) ?(h(?:ou)?r?|y(?:ea)?r)s?[, and]+({_NUMBER})(?= ?m[io])")
 _OR_TWO = re.compile(rf"\b(?:an?|one) ({_UNIT}) or two\b")
-_CONTRACTION = re.compile(r"\b(?:(can|won|shan)'t|(can)not|(\w+)n't)\b")
-_WHOLE = {"won": "will", "shan": "shall"}
+_ONCE = re.compile(rf"\bonce(?= (?:an?|in|every|per|each)(?: (?:{_NUMBER}))? (?:{_UNIT})s?\b)")
+_CONTRACTION = re.compile(r"(?<=\w)n't\b|(?<=\bcan)not\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,19 +135,16 @@ Fact = Quantity | Date
 
 def lowered(text: str) -> str:
     """*text* in lower case with straight apostrophes, and "can't" written as "can not"."""
-    text = text.lower().replace("’", "'").replace("*", "")
-    return _CONTRACTION.sub(_written_out, text)
-
-
-def _written_out(short: re.Match[str]) -> str:
-    stem = next(filter(None, short.groups()))
-    return f"{_WHOLE.get(stem, stem)} not"
+    text = text.lower().replace("’", "'").replace("*", "").replace("can't", "cannot")
+    return _CONTRACTION.sub(" not", text.replace("won't", "willn't").replace("shan't", "shalln't"))
 
 
 def quantities(sentence: str) -> list[Fact]:
     """The dates and other numbers of *sentence*; a span such as "2 to 3 days" has two."""
     text = fold_space(lowered(sentence[:_MAX_CHARACTERS])).replace("twice", "two times")
-    text = _OR_TWO.sub(r"1 to 2 \1", text)
+    text = _OR_TWO.sub(r"1 to 2 \1", _ONCE.sub("one time", text))
+    size = {"h": 60, "y": 12}
+    text = _HOURS.sub(lambda n: f"{(_value(n[1]) or 1) * size[n[2][0]] + _value(n[3]):g}", text)
     facts: list[Fact] = [_date(match) for match in DATE.finditer(text)]
     text = DATE.sub(";", text)
     return [*facts, *(amount for match in _AMOUNT.finditer(text) for amount in _amounts(match))]
@@ -167,10 +165,10 @@ def _amounts(match: re.Match[str]) -> Iterator[Quantity]:
         kind, size = _UNITS[match["unit"]]
         yield Quantity(size, kind)
         return
-    large, noun = (match["large"] or "").strip(), match["noun"] or ""
+    large, noun = (match["large"] or "").strip(), "pound" if match["sign"] else match["noun"] or ""
     if large in _LARGE_MONEY and not match["sign"]:
         large, noun = "", large
-    unit = ("money", 1.0) if match["sign"] else _unit(noun)
+    unit = _UNITS.get(noun, _UNITS.get(noun.removesuffix("s")))
     if match["low"] == "one" and unit is None:
         return
     for number in filter(None, (match["low"], match["high"])):
@@ -185,7 +183,7 @@ def _amounts(match: re.Match[str]) -> Iterator[Quantity]:
 
 def _value(number: str) -> float:
     if number[0].isdigit():
-        return float(number.replace(",", ""))
+        return float(re.sub("[, ]", "", number))
     total = below = 0.0
     for word in re.split(r"[ -]", number):
         value = _WORDS.get(word, 0.0)  # "and" is none
@@ -193,10 +191,6 @@ def _value(number: str) -> float:
         if value >= 1e3:
             total, below = total + below, 0.0
     return total + below
-
-
-def _unit(noun: str) -> tuple[str, float] | None:
-    return _UNITS.get(noun) or (_UNITS.get(noun[:-1]) if noun.endswith("s") else None)
 
 
 def differ(ours: Sequence[Fact], theirs: Sequence[Fact]) -> bool:

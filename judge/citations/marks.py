@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from judge.citations.facts import SMALL_NUMBERS
 from judge.text.english import fold_space
-from judge.text.untrusted import Seen, as_seen, bracket_spans
+from judge.text.untrusted import CLOSERS, OPENERS, Seen, as_seen, bracket_spans
 
 _MAX_RANGE: Final = 20
 """Numbers in a range, about as many as a prompt has references: a longer one is malformed."""
@@ -37,19 +37,21 @@ _WORDS: Final = {
 _SAID: Final = "|".join(sorted(filter(None, _WORDS), key=len, reverse=True))
 
 _REFERENCE: Final = (
-    r"(?:references?|refs?|sources?|citations?|cites?|footnotes?|notes?|fn|documents?|docs?"
+    r"(?:references?|refs?|sources?|citations?|cite[sd]?|footnotes?|notes?|fn|documents?|docs?"
     r"|passages?|excerpts?|snippets?|files?|guidance|r[ée]f[ée]rences?|r[ée]f|quellen?|fuentes?|fonte|bron)"
 )
 _DASH: Final = r"[-‐‑‒–—―−~]"
 _TOKEN: Final = re.compile(
-    r"(?P<place>(?:pp?|pages?|paras?|paragraphs?|sections?|sentences?|lines?|chapters?|ss?|ch|l)"
-    rf"\.?\s?\d+(?:\s?{_DASH}\s?l?\d+)?|\{{\d+\}})"
+    r"(?P<place>(?:(?:p|page|para|paragraph|section|sentence|line|chapter|art|article|clause|rule|part"
+    r"|fig|figure|table|bullet|step|item|point|box|s)s?|pp|ch|cl|col|l|[§¶]+)"
+    rf"\.?\s?\d+(?:\s?{_DASH}\s?l?\d+|\s?ff?\b)?|\{{\d+\}})"
     rf"|(?P<reference>{_REFERENCE}(?![^\W\d_]))"
     r"|(?P<number>\d+)(?P<ordinal>(?:st|nd|rd|th)\b)?"
     rf"|(?P<range>{_DASH}|\.\.+|\b(?:to|through)\b)"
-    r"|(?P<separator>[^\w\s£$€¥%°=×÷+?!≈±<>{}]"
+    r"|(?P<separator>[^\w\s£$¢¥\u20a0-\u20cf%‰°=×÷+?!≈±<>{}]"
     r"|(?<![^\W\d_])(?:see|also|and)(?![^\W\d_])"
-    r"|\b(?:cf|the|numbers?|nos?|nr|n(?=\.)|cit|ibid|or|et|und|y|e|en|siehe|voir|v[ée]ase|vedi|zie)(?![^\W\d_]))"
+    r"|\b(?:cf|the|numbers?|nos?|nr|n(?=\.)|n°|cit|ibid|or|(?:et|und|y|en?)(?= )"
+    r"|siehe|voir|v[ée]ase|vedi|zie)(?![^\W\d_]))"
     rf"|(?P<linked>\b(?:from|in|per|by|above|below)\b)|(?P<said>\b(?:{_SAID})\b)"
     r"|(?P<space> )"
 )
@@ -59,47 +61,51 @@ _NO_NUMBER: Final = re.compile(
 )
 """Times, decimals, thousands, dates, telephone numbers and asides."""
 _UNCLEAR: Final = re.compile(
-    rf"(?:{_REFERENCE}\.? )?(?:[?~≈±+] ?\d{{1,3}}"
-    rf"|\d{{1,3}} ?(?:[?!~+]+|\(\?\)|{_DASH}?ish|or so|[a-z](?<![gklmpx])))"
+    rf"(?:{_REFERENCE}\.? )?(?=.*[^\d,])(?:(?:^| ?[,;&] ?|(?<= ))(?:[?~≈±+] ?\d{{1,3}}|\d{{1,3}}"
+    rf"(?: ?(?:[?!~+]+|\(\?\)|{_DASH}?ish|or so|\(?{_DASH}?[a-z](?<![gkhlmpsx])\)?))?)){{1,9}}"
 )
-"""A number with a letter (that is no unit) or a mark of doubt at it."""
+"""A number with a letter (that is no unit) or a mark of doubt at it, maybe among others."""
 
 _LAW_REPORT: Final = re.compile(
     r"\[(?:1[2-9]|20)\d\d(?:[-–/]\d\d(?:\d\d)?)?\]"
-    r"\s(?:\d{1,2}\s)?(?:[A-Z]{1,8}|[A-Z](?:\.\s?[A-Z])+\.?|Ch|Fam|All|Cr|Bus|Env|Imm|Lloyd['’]s|Lloyds)"
-    r"\b\.?(?:\s\(?[A-Z][A-Za-z]{0,6}\)?\.?){0,4}\s(?:[IVX]{1,3}-)?\d"
+    r"\s(?:\d{1,2}\s)?(?:[A-Z][A-Z.()]{0,9}|(?:Ch|Fam|All|Cr|Bus|Env|Imm|Lloyd['’]s|Lloyds)\b\.?)"
+    r"(?:\s[&A-Z(][A-Za-z.)]{0,8}){0,4}(?:\s(?:[A-Z]{1,3}-?)?|(?<=\]\s[CL]))\d"
 )
 """The year of a law report and what follows: `[2019] UKSC 28`, `[1998] 1 WLR 896`."""
 
-_NAME: Final = r"(?:references?|refs?|sources?|citations?|footnotes?)"
-_BELOW_100: Final = rf"(?:\d{{1,2}}(?!\d)|(?:{'|'.join(SMALL_NUMBERS)})\b)"
+_NAME: Final = (
+    r"(?:(?:reference|ref|source|citation|footnote|fuente)s?|quellen?|fonte|bron)(?![^\W\d_])"
+)
+_BELOW_100: Final = rf"(?:\d{{1,2}}(?!\d)|(?:{'|'.join(SMALL_NUMBERS)}|(?-i:[IVX]{{2,6}}))\b)"
+_NTH: Final = rf"(?:\d{{1,2}}(?:st|nd|rd|th)|{'|'.join(_ORDINALS)})"
 _BARE: Final = re.compile(
     # The words before and after are those of everyday references: "quote reference 45".
     r"(?P<everyday>\b(?:quot(?:e|ing)|giv(?:e|ing)|your|his|her|their|our|my|an?|under|booking|case|"
     r"crime|order|claim|payment|account|file|customer|complaint|invoice|policy|job)\s+(?:the\s+)?)?"
-    rf"\b{_NAME}\b(?:\.|:|\s?#|\s+(?:nos?\b\.?|numbers?\b))?\s{{0,2}}"
+    rf"\b{_NAME}(?:\.|:|\s?#|-|\s?\((?=\d{{1,2}}\))|\s+(?:nos?\b\.?|numbers?\b))?\s{{0,2}}"
     rf"(?P<listed>{_BELOW_100}(?:\s?(?:,|;|&|{_DASH}|and|or|to)\s?{_BELOW_100})*)"
     r"(?!\s?(?:years?|months?|weeks?|days?|hours?|minutes?|times|letters?|pages?|people|when|if"
     r"|ago|later|pounds|euros|per|(?-i:[A-Z]))\b|[/%°£€]|[.,]\d)"
-    rf"|\bthe\s(?P<nth>\d{{1,2}}(?:st|nd|rd|th)|{'|'.join(_ORDINALS)})\s"
-    r"(?:reference|source|citation|footnote)\b(?!\sof\b)"
-    r"|(?:(?<=[^\W\d_]{3})|(?<=[^\W\d_]{3} )|(?<=[.,;!?\"”’]))(?P<raised>[⁰¹²³⁴-⁹]{1,3})(?!\w)"
-    rf"|[\]】］〕⟧〗]\s?(?:,|&|/|{_DASH}|and|or|to)\s?(?P<after>\d{{1,3}})(?=\s?(?:[.,;:!?)\[]|$))"
-    r"|†\s?(?P<dagger>\d{1,3})\b|\\cite[a-z]*\{[^{}\d]{0,20}(?P<tex>\d{1,3})"
+    rf"|\bthe\s(?P<nth>{_NTH}(?:\s(?:and|or)\s(?:the\s)?{_NTH})?)\s"
+    r"(?:reference|source|citation|footnote)s?\b(?!\s(?:of|from|you|he|she|they)\b)"
+    r"|(?<!met[re]{2})(?<!met[re]{2}s)(?<!feet)(?<!inch)(?<!inches)(?<!yards)"
+    r"(?:(?<=[^\W\d_]{3})|(?<=[^\W\d_]{3} )|(?<=[.,;!?\"”’]))(?P<raised>[⁰¹²³⁴-⁹]{1,3})(?!\w)"
+    rf"|[{re.escape(CLOSERS)}]\s?(?:,|&|/|{_DASH}|and|or|to)\s?(?P<after>\d{{1,3}})(?=\s?(?:[.,;:!?)\[]|$))"
+    r"|†\s?(?P<dagger>\d{1,3})\b|\\[a-z]{0,9}cite[a-z]*(?:\[[^\[\]]{0,40}\])*\{[^{}\d]{0,20}(?P<tex>\d{1,3})"
     r"|\bturn\d+(?:search|view|fetch|news|file)(?P<turn>\d{1,3})\b"
     r"|<cite\b[^<>\d]{0,40}(?P<tag>\d{1,6})"
-    r"|[\[【［〔⟦〖]\s?(?P<unclosed>\d{1,3})\b(?![^\[\]【】［］〔〕⟦⟧〖〗]*[\]】］〕⟧〗])",
+    rf"|[{re.escape(OPENERS)}]\s?(?P<unclosed>\d{{1,3}})\b"
+    rf"(?![^{re.escape(OPENERS + CLOSERS)}]*[{re.escape(CLOSERS)}])",
     re.IGNORECASE,
 )
 """What names a reference outside of a bracket; it matters only where there is no such one."""
 
 _MAY_BE_BARE: Final = re.compile(
-    r"ref|sour|cita|foot|turn|[⁰¹²³⁴-⁹†\\<\[\]【】［］〔〕⟦⟧〖〗]", re.IGNORECASE
+    rf"(?i)ref|sour|cita|foot|turn|quel|f[uo]e?nt|bron|[⁰¹²³⁴-⁹†\\<{re.escape(OPENERS + CLOSERS)}]"
 )
 """What any match of that has something of; found in a tenth of the time."""
 
-_CITE: Final = re.compile(r"<cite\b[^<>]{0,200}>?", re.IGNORECASE)
-_CITE_NUMBER: Final = re.compile(r"<cite\s+i\s*=\s*([\"']?)(\d{1,6})\1\s*/?>", re.IGNORECASE)
+_CITE: Final = re.compile(r"(?i)<cite\b(?:\s+i\s*=\s*([\"']?)(\d{1,6})\1\s*/?>|[^<>]{0,200}>?)")
 
 
 class Mark(NamedTuple):
@@ -129,18 +135,18 @@ class Marks(NamedTuple):
 def read_marks(text: str) -> Marks:
     """All that cites something in *text*."""
     seen = as_seen(text)
-    by_start: dict[int, Mark] = {}
-    unclear = []
+    marks, unclear = list[Mark](), []
     for start, end in bracket_spans(seen.text):
         body = _plain(seen.text[start + 1 : end - 1])
         numbers = None if _LAW_REPORT.match(seen.text, start) else _numbers(body)
         if numbers is not None:  # one that holds others comes after them
             at, to = seen.starts[start], seen.ends[end - 1]
-            by_start = {key: mark for key, mark in by_start.items() if key < at}
-            by_start[at] = Mark(numbers, at, to, text[at:to])
+            while marks and marks[-1].start >= at:
+                marks.pop()
+            marks.append(Mark(numbers, at, to, text[at:to]))
         elif _UNCLEAR.fullmatch(body):
             unclear.append(seen.text[start:end])
-    return Marks(tuple(by_start.values()), tuple(unclear), tuple(_bare(seen)))
+    return Marks(tuple(marks), tuple(unclear), tuple(_bare(seen)))
 
 
 def find_marks(text: str) -> tuple[Mark, ...]:
@@ -151,9 +157,8 @@ def find_marks(text: str) -> tuple[Mark, ...]:
 def find_cite_marks(text: str) -> list[Mark]:
     """Every `<cite i="n"/>` of *text*, in order, well formed or not."""
     return [
-        Mark((int(named[2]),) if named else (), match.start(), match.end(), match[0])
+        Mark((int(match[2]),) if match[2] else (), match.start(), match.end(), match[0])
         for match in _CITE.finditer(text)
-        for named in [_CITE_NUMBER.fullmatch(match[0])]
     ]
 
 
@@ -222,6 +227,5 @@ def _bare(seen: Seen) -> Iterator[tuple[str, tuple[int, ...]]]:
     for found in _BARE.finditer(seen.text) if _MAY_BE_BARE.search(seen.text) else ():
         if not found["everyday"]:
             named = "".join(map(_plain_character, str(found[str(found.lastgroup)]))).lower()
-            words = re.findall(r"\d+|[a-z]+", named)
-            numbers = [int(word) if word.isdigit() else _WORDS.get(word) for word in words]
-            yield found[0], tuple(number for number in numbers if number is not None)
+            said = re.findall(rf"\d+|\b(?:{_SAID})\b", named)
+            yield found[0], tuple(int(one) if one.isdigit() else _WORDS[one] for one in said)

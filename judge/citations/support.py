@@ -40,10 +40,7 @@ _MODALITIES: Sequence[tuple[Modality, re.Pattern[str]]] = [
         ),
     ),
     ("bound", re.compile(rf"\b(?:must|(?:has|have|needs?) to|{_BE} (?:required|obliged) to)\b")),
-    (
-        "allowed",
-        re.compile(rf"\b(?:may|can|{_BE} (?:allowed|permitted|able) to)\b"),
-    ),
+    ("allowed", re.compile(rf"\b(?:may|can|{_BE} (?:allowed|permitted|able) to)\b")),
     ("not", re.compile(r"\b(?:(?:do|does|did) not|not|never)\b")),
 ]
 _OPPOSED = frozenset(
@@ -57,7 +54,7 @@ _OPPOSED = frozenset(
 )  # fmt: skip
 """Pairs that turn a sentence round; a plain fact has none."""
 
-_BOUNDS = frozenset("than over under above below before after until by".split())
+_BOUNDS = frozenset("about around than over under above below before after until by".split())
 _FILLERS = frozenset("a an the my your his her its our their always also".split())
 """Words in which two sentences may differ that are the same but for a negation."""
 
@@ -234,10 +231,6 @@ class SourceReading:
         if is_contradicted:
             score *= CONTRADICTED_FACTOR
         return Support(round(score, 3), is_contradicted, sentence)
-
-    def shares_words(self, claim: str) -> bool:
-        """Whether any sentence has a word of content of *claim*."""
-        return not self.postings.keys().isdisjoint(_weights(claim))
 
     def _closest(self, claim: str, shares: Mapping[int, float]) -> tuple[int | None, bool]:
         """The sentence with the greatest of *shares*, and whether it contradicts *claim*.

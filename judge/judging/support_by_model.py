@@ -87,9 +87,10 @@ def _rated(result: JudgeResult, citations: Sequence[Citation]) -> JudgeResult:
 
 def _claims(result: JudgeResult) -> list[tuple[Citation, str]]:
     """Each citation with the claim that it supports."""
-    texts = {"summary": result.summary} | {
-        f"personas.{at}.rationale": persona.rationale for at, persona in enumerate(result.personas)
-    }
+    texts = {"summary": result.summary}
+    for at, persona in enumerate(result.personas):
+        texts[f"personas.{at}.headline"] = persona.headline
+        texts[f"personas.{at}.rationale"] = persona.rationale
     claims = {
         (field, claim.mark.start): claim.text
         for field, text in texts.items()

@@ -39,6 +39,7 @@ _SET_IN = re.compile(
     r"(?:\bhere in|\b(?:i'?m|i am|we'?re|we are)(?: now| currently| all)? in|\b(?:i|we)(?: \w+)? "
     r"(?:live|lived|rent|work|study|moved|reside)(?: \w+){0,5} (?:in|to)|^(?:living|renting|"
     r"working|based)(?: \w+){0,3} in|\b(?:based|located) in|\blaws? (?:in|of)|\bresident of|"
+    r"^(?:hi|hello|hey|posting|writing|asking)(?: \w+)? from|"
     r"\bmy (?:\w+ )?(?:landlord|landlady|boss|manager|employer|job|company|work|school|college|"
     r"house|home|flat|apartment|neighbou?rs?)(?: is| are)?(?: here)? in)"
     r"(?: the)?(?: state of)?(?: \w+){0,2}$"

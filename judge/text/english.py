@@ -9,33 +9,14 @@ from typing import NamedTuple, TypeVar
 
 import Stemmer
 
+from judge.text.data import package_data
+
 T = TypeVar("T")
 
-STOP_WORDS = frozenset(
-    """
-    a about after again all also am an and any are aren't as at be because been before being
-    between both but by can can't could couldn't did didn't do does doesn't doing don't down each
-    even few for from further get had has have haven't having he her here hers herself him himself
-    his how i if in into is isn't it its itself just let like may me might more most must my
-    myself of off on once only or other our ours ourselves out over own s same shall she should
-    shouldn't so some such t than that the their theirs them themselves then there these they this
-    those through to too under until up us very was wasn't we were weren't what when where which
-    while who whom why will with won't would wouldn't you your yours yourself yourselves
-    """.split()
-)
-"""Function words. Negations (not, no, never, without) are left out: they carry meaning."""
+_LISTS = {name: frozenset(words.split()) for name, words in package_data("english").items()}
 
-_TELLING = (
-    STOP_WORDS
-    - set("a all an am as at do does down few he i in is it me more most on or own s same".split())
-    - set("so some such t than then to us was we".split())
-) | set(
-    """
-    not said says told wants dont cant wont im ive hes shes landlord boss mum dad every day never
-    make made take went gives got night house work money rather
-    """.split()
-)
-"""Common English words of which a text in another language has few."""
+STOP_WORDS = _LISTS["stop_words"]
+"""Function words. Negations (not, no, never, without) are left out: they carry meaning."""
 
 _FEW_WORDS = 7
 """Fewer words tell no language."""
@@ -57,32 +38,13 @@ WORD = rf"[^\W_]+(?:[{MARKS}][^\W_]*)*"
 
 _TOKEN = re.compile(WORD)
 _WORD = re.compile(rf"{WORD}(?:'{WORD})*")
-_ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
+_ACCENTS = re.compile(
+    "[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u065f\u0670"
+    "\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
+)
 _SENTENCE_END = re.compile(r"[.!?…](?<![.!?…].)[.!?…]*+[\"'”’)\]]*+(?=\s|$|[\[【［〔])")
 """Matches a whole run of marks from its first one, so that a run of a megabyte is read once."""
-_NEVER_LAST = frozenset(
-    "e.g i.e mr mrs ms messrs dr prof rev hon st v vs cf viz approx vol figs".split()
-)
-"""Abbreviations that end no sentence."""
-_NUMBERED = frozenset(
-    "no nos para paras art arts s ss sec reg regs ch cl sch pt p pp r ref ed fig".split()
-)
-"""Abbreviations only before a number: `No. 4`, but "No. Ask them."."""
-_MAYBE_LAST = frozenset(
-    "etc ltd plc co inc corp bros dept gov govt univ jr sr jan feb mar apr jun jul aug sep sept "
-    "oct nov dec mon tue tues wed thu thur thurs fri sat sun ave rd".split()
-)
-"""Abbreviations that end a sentence before a word that mostly begins one, as do U.K., p.m. and
-initials: "the U.K. Government", but "in the U.K. The law"."""
 _DOTTED = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
-_BEGINS_SENTENCE = frozenset(
-    """
-    a also although an and any ask as at because before but by call check contact do does each
-    every find for from get give he her his how however i if in is it its keep many more most my no
-    not of on once one or other our read see send several she so some such tell that the their then
-    there these they this those to under use we what when where which who why with write you your
-    """.split()
-)
 _NEXT_WORD = re.compile(r"[^\S\n]{0,9}\n?[^\S\n]{0,9}(\w{1,12}|\S)")
 """The beginning of the word after spaces or one line end, as in wrapped text, but not in the next
 paragraph."""
@@ -101,7 +63,7 @@ def is_english(text: str) -> bool:
     latin = sum(word[0] < "\u0250" for word in found)
     if latin * 2 < len(found):
         return False
-    telling = sum(word in _TELLING for word in found)
+    telling = sum(word in _LISTS["telling"] for word in found)
     return len(found) < _FEW_WORDS or telling >= _TELLING_SHARE * len(found)
 
 
@@ -209,14 +171,14 @@ def _is_inside_a_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
     before = text[max(start, stop.start() - _LAST_WORD_CHARACTERS) : stop.start()]
     word = (before.split() or [""])[-1].lstrip("(\"'“‘")
     lower = word.lower()
-    if following[:1].islower() or lower in _NEVER_LAST:
+    if following[:1].islower() or lower in _LISTS["never_last"]:
         return True
     if following[:1].isdigit():
-        return lower in _NUMBERED | _MAYBE_LAST
+        return lower in _LISTS["numbered"] | _LISTS["maybe_last"]
     is_initial = len(word) > 1 or (word.isupper() and word != "I")
     is_dotted = is_initial and _DOTTED.fullmatch(word) is not None
-    begins_sentence = not following or following.lower() in _BEGINS_SENTENCE
-    return (lower in _MAYBE_LAST or is_dotted) and not begins_sentence
+    begins_sentence = not following or following.lower() in _LISTS["begins_sentence"]
+    return (lower in _LISTS["maybe_last"] or is_dotted) and not begins_sentence
 
 
 def grouped(items: Iterable[T], size: Callable[[T], int], most: int) -> Iterator[list[T]]:

@@ -18,26 +18,26 @@ from typing import Final, NamedTuple
 
 from judge.text.english import fold_space, strip_invisible
 
-OPENERS: Final = "[【［〔⟦〖"
-CLOSERS: Final = "]】］〕⟧〗"
+OPENERS: Final = "[【［〔⟦〖〚⁅❲﹝﹇⦋⟬〘"
+CLOSERS: Final = "]】］〕⟧〗〛⁆❳﹞﹈⦌⟭〙"
 
 _ENCODED: Final = re.compile(
-    r"&(?:amp;)*(?P<name>#\d{1,7}|#x[\da-f]{1,6}|[a-z]{2,24});?"
-    r"|(?:%(?:25)*|\\(?:u00|u\{0*|x))(?P<hex>[57][bd])\}?",
+    r"&(?:amp;)*(?P<name>#0*+\d{1,7}|#x0*+[\da-f]{1,6}|[a-z]{2,24});?"
+    r"|(?:%(?:25)*|\\(?:u00|u0{6}|u\{0*|x))(?P<hex>[57][bd]|3\d)\}?",
     re.IGNORECASE,
 )
-"""A character as `&#91;`, `&lbrack;` or `&amp;#91;`, and a bracket as `%5B` or `\\u005b`."""
+"""A character as `&#91;`, `&lbrack;` or `&amp;#91;`; a bracket or digit as `%5B`, `\\u005b`."""
 
-_CODE_BLOCK: Final = re.compile(
-    r"^[ \t]*(```|~~~)[^`\n]*\n.*?(?:^[ \t]*\1|\Z)", re.MULTILINE | re.DOTALL
-)
+_CODE_BLOCK: Final = re.compile(r"(?ms)^[ \t]*(```|~~~)[^`\n]*\n.*?(?:^[ \t]*\1|\Z)")
 _CODE: Final = re.compile(
     r"(?<!`)`(?=[^`\n]*[A-Za-z])(?=[^`\n]*(?:[A-Za-z_\])]\[|\w\(|[={};\"]))[^`\n]+`(?!`)"
 )
 """A span in backticks with signs of code, as `a[0]`; else it is emphasis, as of `[1]`."""
-_QUERY: Final = re.compile(r"(?:https?://|\bwww\.)[^\s\[\]<>?]*\?\S*", re.IGNORECASE)
-_SIGN: Final = re.compile(r"[^\w\s\x20-\x7e]")
-_SUPERSCRIPT: Final = re.compile(r"<sup>\s*(\d{1,3})\s*</sup>", re.IGNORECASE)
+_QUERY: Final = re.compile(r"(?:https?://|\bwww\.)[^\s\[\]<>?]{0,400}\?\S*", re.IGNORECASE)
+_SIGN: Final = re.compile(r"[^\w\s\x20-\x7e]|[\u115f\u1160\u3164\uffa0]")  # empty letters
+_SUPERSCRIPT: Final = re.compile(
+    r"(?i)<(?:sup|ref)\b[^<>]*>(?:\s|<a\b[^<>]*>)*(\d{1,3}(?:\s?[,–-]\s?\d{1,3})*)\s*</\w+>"
+)
 _TAG: Final = re.compile(r"</?(?!cite\b)[a-z][^<>]{0,200}>|<!--[^>]{0,200}-->", re.IGNORECASE)
 _EMPHASIS: Final = re.compile(r"[*_~`]+|\\(?=[^\w\s])")
 
@@ -82,8 +82,6 @@ def bracket_spans(text: str) -> Iterator[tuple[int, int]]:
 def in_parentheses(text: str) -> str:
     """*text* with parentheses for each square or curly bracket around a number, or not paired."""
     seen = _decoded(text)
-    if not _EDGE.search(seen.text):  # nearly always
-        return text
     opened: list[int] = []
     edges: list[int] = []
     numbers = [0, *accumulate(character.isnumeric() for character in seen.text)]
@@ -129,7 +127,7 @@ def _character(encoded: re.Match[str]) -> str:
 
 
 def _if_visible(sign: re.Match[str]) -> str:
-    return "" if unicodedata.category(sign[0]) in _HIDDEN else sign[0]
+    return "" if sign[0].isalpha() or unicodedata.category(sign[0]) in _HIDDEN else sign[0]
 
 
 def _replaced(seen: Seen, pattern: re.Pattern[str], shown: Callable[[re.Match[str]], str]) -> Seen:

@@ -10,7 +10,7 @@ import msgspec
 from codegraph import ir
 
 #: Raised when the meaning of facts changes, so that stored ones are not reused.
-FACTS_VERSION = 19
+FACTS_VERSION = 20
 
 ParameterKind = Literal["p", "k", "*", "**"]
 ScopeKind = Literal["module", "class", "function", "block"]
@@ -71,14 +71,15 @@ class VariableSymbol(msgspec.Struct, array_like=True, frozen=True, gc=False):
 class FileFacts(msgspec.Struct, array_like=True):
     """All facts of one file.
 
-    *star_imports* are the levels and modules of `from … import *`; *exports* is `__all__`.
+    *star_imports* are the levels and modules of `from … import *`; *exports* is
+    `__all__`, or what a module of TypeScript exports by name.
     """
 
     scopes: list[LexicalScope]
     bindings: list[ir.Binding]
     occurrences: list[Occurrence]
     star_imports: list[tuple[int, str]]
-    exports: list[str] | None
+    exports: set[str] | None
     variables: list[VariableSymbol] = []
 
 

@@ -81,9 +81,9 @@ class Unwrapped(_Fact, frozen=True, tag="e"):
 
 
 class UnpackedElement(_Fact, frozen=True, tag="o"):
-    """The element of *value* that unpacking assigns to target number *index*."""
+    """The element of *value* that unpacking assigns to target number *index*; None for any."""
 
-    index: int
+    index: int | None
     value: "Expr"
 
 
@@ -119,6 +119,8 @@ Expr: TypeAlias = (
 
 #: An expression of unknown type.
 UNKNOWN = Alternatives(())
+#: The scope of a `Name` that means the builtin, whatever the module calls by it.
+BUILTIN = -1
 
 # --- other bindings -------------------------------------------------------------------------
 

@@ -15,6 +15,8 @@ from codegraph.path_aliases import PathAliases
 PACKAGE_PREFIX = "npm:"
 _SUFFIX = re.compile(r"(?:\.d)?\.[cm]?[jt]sx?$")
 _SOURCE_ROOTS = ("src", "lib", "python")
+#: `examples/flask.py` is not what the package means by `import flask`.
+_APART = re.compile(r"(?:.*?/)??(?:tests?|examples?|samples?|demos?|docs?|fixtures|benchmarks?)/")
 
 
 class ModuleIndex:
@@ -45,23 +47,21 @@ class ModuleIndex:
     def importable_names(self, path: str) -> set[str]:
         """Every name under which *path* may be imported."""
         dotted = _dotted(path)
-        names = {self.names[path], dotted, _without_root(dotted)}
-        if not is_python(path):
-            return names | {f"{dotted}.index"} if _is_package_file(path) else names
-        if _folder(path) not in self._packages:
-            names.add(_stem(path))
-        return names
+        names = {self.names[path], dotted, without_root(dotted)}
+        is_index = _is_package_file(path) and not is_python(path)
+        return names | {f"{dotted}.index"} if is_index else names
 
     def _names_below_folders(self, path: str) -> Iterable[tuple[str, str]]:
         """The dotted names of a Python file as seen from each folder above it, with that folder.
 
-        A folder that is a package is none from which modules are imported.
+        A folder that is a package is none from which modules are imported, and no name there is
+        one of the standard library.
         """
         if not is_python(path):
             return
         parts = _dotted(path).split(".")
         folders = _folder(path).split("/")
-        for depth in range(1, len(parts) - 1):
+        for depth in range(1, len(parts)):
             root = "/".join(folders[:depth])
             if root not in self._packages and parts[depth] not in sys.stdlib_module_names:
                 yield root, ".".join(parts[depth:])
@@ -73,12 +73,11 @@ class ModuleIndex:
 
     def find(self, name: str, importer: str) -> str | None:
         """The file that *name* refers to in *importer*; None when no file has that name."""
-        below = self._below_folders.get(name, [])
+        below = [path for path in self._below_folders.get(name, ()) if path != importer]
         around = [path for path in below if importer.startswith(f"{_root_of(path, name)}/")]
         paths = [*self._by_name.get(name, ()), *around] or below
-        if len(paths) < 2:
-            return paths[0] if paths else None
-        return max(paths, key=lambda path: _nearness(path, importer))
+        paths = [path for path in paths if importer.startswith(_apart(_root_of(path, name)))]
+        return max(paths, key=lambda path: _nearness(path, importer), default=None)
 
     def candidate_names(self, name: str, importer: str) -> list[str]:
         """The module names that *name* may stand for in *importer*: those of a TypeScript alias."""
@@ -111,7 +110,7 @@ class ModuleIndex:
     def _name(self, path: str) -> str:
         folder = _folder(path)
         if folder not in self._packages or not is_python(path):
-            return _without_root(_dotted(path)) or _stem(path)
+            return without_root(_dotted(path)) or _stem(path)
         parts = [] if _stem(path) == "__init__" else [_stem(path)]
         while folder in self._packages and folder:
             folder, _, name = folder.rpartition("/")
@@ -151,7 +150,8 @@ def _is_package_file(path: str) -> bool:
     return _stem(path) == ("__init__" if is_python(path) else "index")
 
 
-def _without_root(name: str) -> str:
+def without_root(name: str) -> str:
+    """*name* without the folder of sources that it may begin with: `src.a` is imported as `a`."""
     first, _, rest = name.partition(".")
     return rest if first in _SOURCE_ROOTS and rest else name
 
@@ -160,6 +160,12 @@ def _root_of(path: str, name: str) -> str:
     """The folder from which the file at *path* is imported by the dotted *name*."""
     folders = _folder(path).split("/")
     return "/".join(folders[: len(_dotted(path).split(".")) - len(name.split("."))])
+
+
+def _apart(root: str) -> str:
+    """The folder of tests or examples that *root* is in: no other code imports from there."""
+    match = _APART.match(f"{root}/")
+    return match[0] if match else ""
 
 
 def _nearness(path: str, importer: str) -> tuple[int, bool, int]:

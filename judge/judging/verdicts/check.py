@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from judge.citations.claims import find_claims, made_up_addresses, made_up_quotations, makes_claim
 from judge.citations.marks import Marks, find_marks, read_marks
-from judge.citations.support import MIN_SCORE, SourceReading
+from judge.citations.support import MIN_SCORE
 from judge.citations.support import support as measure
 from judge.judging.verdicts.reply_schema import (
     HEADLINE_LIMIT,
@@ -50,7 +50,7 @@ _UNFINISHED: Mapping[FinishReason, str] = {
 
 MAX_PHRASE_WORDS = 40
 """Words of the longest phrase whose repetition is looked for: a long sentence."""
-_REPEATED_PHRASE = re.compile(rf"(?<![^ ])((?:[^ ]+ ){{1,{MAX_PHRASE_WORDS}}}?)\1\1")
+_REPEATED_PHRASE = re.compile(rf"(?<![^ ])(?!\d)((?:[^ ]+ ){{1,{MAX_PHRASE_WORDS}}}?)\1\1")
 """A word or phrase three times in direct succession is not English."""
 
 MIN_WORDS = 12
@@ -182,8 +182,7 @@ class FieldChecker:
         read = [(text, read_marks(text.text)) for text in texts]
         if broken := tuple(defect for one in read for defect in self._hard_defects(*one)):
             return CheckedField(name, value, defects=broken)
-        citing = [one for one in read if one[1].marks]
-        citations = tuple(citation for one in citing for citation in self._citations(*one))
+        citations = tuple(citation for one in read for citation in self._citations(*one))
         defects = (
             *(defect for text in texts for defect in text.defects),
             *(defect for one in read for defect in self._soft_defects(*one)),
@@ -286,7 +285,7 @@ def _carries_nothing(reply: CheckedReply, references: Sequence[Reference]) -> bo
     return is_english(" ".join(texts)) and all(
         makes_claim(claim.text)
         and is_english(source.text)
-        and not SourceReading.of([source.title, source.text]).shares_words(claim.text)
+        and measure(claim.text, [source.title, source.text]).sentence is None
         for text in texts
         for claim in find_claims(text, find_marks(text))
         for source in (references[number - 1] for number in claim.mark.numbers)

@@ -18,30 +18,10 @@ from judge.library.extract.structured import (
 )
 from judge.library.extract.text_blocks import DocumentText, read_pages, read_text, split_passages
 from judge.ports import DocumentConverter, PdfReader, not_converted
+from judge.text.data import package_data
 from judge.text.decoding import decode_text, marked_encoding
 from judge.text.english import fold_space
 from judge.types.search import DocumentWithPassages, IndexedDocument, Passage
-
-_KINDS: Mapping[str, str] = {
-    extension: kind
-    for kind, *extensions in map(
-        str.split,
-        """
-        markdown .md .markdown .mdx .mkd; html .html .htm .xhtml; pdf .pdf; table .csv .tsv;
-        json .json .jsonl .ndjson; notebook .ipynb; mail .eml; foreign .adoc .asciidoc .doc .docx
-        .epub .fb2 .odt .org .ppt .pptx .rst .rtf .tex .textile .xls .xlsx;
-
-        bash .sh .bash .zsh; c .c .h; cpp .cc .cpp .cxx .hpp .hh .ino; csharp .cs;
-        css .css .scss .less; dart .dart; dockerfile .dockerfile; elixir .ex .exs; go .go;
-        haskell .hs; java .java; javascript .js .mjs .cjs .jsx; julia .jl; kotlin .kt .kts;
-        lua .lua; makefile .makefile; ocaml .ml .mli; perl .pl .pm; php .php; protobuf .proto;
-        python .py .pyi; r .r; ruby .rb; rust .rs; scala .scala; sql .sql; swift .swift;
-        toml .toml; typescript .ts .tsx; xml .xml .xsd .launch .urdf; yaml .yaml .yml
-        """.split(";"),
-    )
-    for extension in extensions
-}
-"""How files are read by their extension: formats, then the languages of code."""
 
 BINARY_KINDS = frozenset({"pdf", "foreign"})
 _SNIFFED_BYTES = 8192
@@ -52,7 +32,8 @@ def kind_of(name: str) -> str:
     """How a file with this *name* is read: a format, or the language of code; else `text`."""
     base = name.lower().rpartition("/")[2]
     extension = splitext(base)[1] or f".{base}"
-    return _KINDS.get(extension, "text")
+    kinds = package_data("documents")["kinds"].items()
+    return next((kind for kind, known in kinds if extension in known.split()), "text")
 
 
 def is_binary(content: bytes) -> bool:
@@ -71,7 +52,7 @@ MAX_BYTES = 10 * 1024 * 1024
 MAX_NAME = 100
 """Characters of a collection's name."""
 
-READERS_VERSION = "10"
+READERS_VERSION = "11"
 """Increment it when documents are split differently: then unchanged files are read again too."""
 
 

@@ -11,17 +11,20 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime
 from html import unescape
+from itertools import groupby
 from json import dumps
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from judge.library.extract import page_blocks
 from judge.library.extract.html_page import read_head_title
 from judge.library.extract.markup import limit_markup, parse_markup
-from judge.library.extract.page_blocks import PageBlock, is_aside, is_skipped, read_blocks
+from judge.library.extract.page_blocks import PageBlock, PageBlocks, is_aside, is_skipped
 from judge.library.extract.text_blocks import (
     DocumentText,
     TextBlock,
+    below_header,
     block_of,
     fenced,
     split_lines,
@@ -103,12 +106,20 @@ def _moment(value: object) -> datetime | None:
         return None
 
 
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?")
+_HEADING = re.compile(
+    r" {0,3}(?:(#{1,6})(?:[ \t]+(.*))?|<h([1-6])\b[^<>]{0,500}>(.*)</h\3>\s*)", re.IGNORECASE
+)
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
-_LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\([^()\s]{0,2000}(?:[ \t]+\"[^\"]{0,200}\")?\)")
+_DELIMITER = re.compile(r"\s*+\|?(?:\s*+:?-++:?\s*+\|)++(?:\s*+:?-++:?)?\s*+")
+_URL = r"\((?:<[^<>]{0,2000}>|(?:[^()\s]|\([^()\s]{0,500}\)){0,2000}(?:[ \t]+\"[^\"]{0,200}\")?)\)"
+_LINK = re.compile(
+    rf"!?(?<!\\)\[([^\[\]]{{0,500}})\](?:{_URL}|(?<=\D\])\[[^\[\]]{{0,200}}\])"
+    r"|!?\[\[(?:[^\[\]|]{0,500}\|)?([^\[\]|]{1,500})\]\]"
+)
 _MARKS = re.compile(
-    r"[*`]+|(?<!\w)_+|(?<!_)_++(?!\w)|\s*\{[#.:][^{}]{0,200}\}\s*"
+    r"\\([!-/:-@\[-`{-~])|\*+(?=\S)|(?<=\S)\*+|`+|~~|(?<!\w)_+|(?<!_)_++(?!\w)|\[\^[^\[\]\s]{1,50}\]"
+    r"|\s*\{[#.:][^{}]{0,200}\}\s*"
     r"|</?(?:a|b|br|code|em|i|img|kbd|span|strong|sub|sup)\b[^<>]{0,500}>"
 )
 _ANCHOR = re.compile(r"\s*¶\s*$|\s+[#§]\s*$")
@@ -144,8 +155,8 @@ def read_markdown(text: str, *, has_front_matter: bool = True) -> DocumentText:
 
 def without_markup(text: str) -> str:
     """*text* without the markup of links, emphasis and code."""
-    unlinked = " ".join(_LINK.sub(r"\1", text).split())
-    return _ANCHOR.sub("", unescape(" ".join(_MARKS.sub("", unlinked).split())))
+    unlinked = " ".join(_LINK.sub(r"\1\2", text).split())
+    return _ANCHOR.sub("", unescape(" ".join(_MARKS.sub(r"\1", unlinked).split())))
 
 
 def _blocks(
@@ -162,7 +173,11 @@ def _blocks(
             chapter = next((h.text for h in reversed(path[:-1]) if h.text not in others), None)
         opens = heading is not None
         traits = {"section": section, "chapter": chapter, "starts_passage": opens}
-        yield block_of(lines, start, end, **traits, is_heading=opens, is_code=is_code)
+        if not is_code and end - start > 2 and _DELIMITER.fullmatch(lines[start + 1]):
+            rows = [block_of(lines, at, at + 1, **traits) for at in range(start, end)]
+            yield from below_header(rows[2:], rows[:2])
+        else:
+            yield block_of(lines, start, end, **traits, is_heading=opens, is_code=is_code)
 
 
 def _segments(lines: Sequence[str], at: int) -> Iterator[_Segment]:
@@ -189,10 +204,10 @@ def _segments(lines: Sequence[str], at: int) -> Iterator[_Segment]:
             continue
         at += 1
         if heading:
-            words = (heading[2] or "").split()
+            words = (heading[2] or heading[4] or "").split()
             is_closed = words and not words[-1].strip("#")  # as in `## Title ##`
             title = without_markup(" ".join(words[:-1] if is_closed else words))
-            yield at - 1, at, _Heading(len(heading[1]), title), False
+            yield at - 1, at, _Heading(len(heading[1] or "") or int(heading[3]), title), False
             start = at
         elif underline:
             level = 1 if underline[1][0] == "=" else 2
@@ -213,7 +228,7 @@ def _end_of_fence(lines: Sequence[str], at: int, mark: str) -> int:
     return len(lines)
 
 
-_SKIPPED = "aside, form:not(:has(h1, main, article))"
+_SKIPPED = "aside, form:not(:has(h1, main, article)), [role=doc-backlink], [data-tag-name]"
 """Not a form around the whole page, as ASP.NET has it."""
 
 _MAIN = "main, [role=main]"
@@ -221,6 +236,10 @@ _MAIN = "main, [role=main]"
 MAX_OPTIONS = 30
 """Of a list to choose from; longer ones are of countries or years."""
 
+MAX_CELL_WORDS = 60
+"""Of a cell of a table of data; others are for the layout, as those with headings are."""
+
+_WHOLE = frozenset({"pre", "h1", "h2", "h3", "h4", "h5", "h6"})
 _PREFIXES = {**{f"h{level}": "#" * level + " " for level in range(1, 7)}, "li": "- ", "dd": "- "}
 
 
@@ -232,18 +251,22 @@ def read_html(body: bytes, charset: str = "") -> DocumentText:
     tree = parse_markup(limit_markup(markup))
     _reveal(tree)
     _keep_main(tree)
-    page = read_blocks(tree.body, enough=len(markup))
+    page = page_blocks.read_blocks(tree.body, enough=len(markup))
     # Without front matter, or a page could set its own tags.
-    text = "\n\n".join(map(_as_markdown, page.blocks))
+    text = "\n\n".join(_texts_of(page))
     reading = read_markdown(text, has_front_matter=False)
     # `limit_markup` removes the title of the head, so it is taken from the original.
-    return replace(reading, title=reading.title or read_head_title(markup) or None, language="")
+    return replace(
+        reading, title=reading.title or read_head_title(markup).strip("-") or None, language=""
+    )
 
 
 def _reveal(tree: LexborHTMLParser) -> None:
     """Make text of what readers see at another moment: tabs, options, descriptions."""
     for node in tree.css(_SKIPPED):
         node.decompose()
+    for cell in tree.css("td:empty, th:empty"):
+        cell.insert_child("–")  # Else the rest of its row would be shifted.
     controls = (node.attributes.get("aria-controls") or "" for node in tree.css("[aria-controls]"))
     controlled = {name for names in controls for name in names.split()}
     for panel in tree.css("[hidden], [role=tabpanel], [id][aria-hidden], [id][style]"):
@@ -277,7 +300,31 @@ def _keep_main(tree: LexborHTMLParser) -> None:
         node = node.parent
 
 
+def _texts_of(page: PageBlocks) -> Iterator[str]:
+    """The blocks of *page* as Markdown; a table of short cells is one, with a line for each row."""
+    rows, tables = _around(page, "tr"), _around(page, "table")
+    for table, group in groupby(page.blocks, lambda block: tables[block.element]):
+        blocks = [*group]
+        cells = [[*row] for _, row in groupby(blocks, lambda block: rows[block.element])]
+        is_short = all(b.word_count <= MAX_CELL_WORDS and b.tag not in _WHOLE for b in blocks)
+        if table and is_short and len(blocks) > len(cells):
+            lines = [f"| {' | '.join(block.text for block in row)} |" for row in cells]
+            yield "\n".join([lines[0], "|---" * len(cells[0]) + "|", *lines[1:]])
+        else:
+            yield from (_as_markdown(block) for block in blocks)
+
+
+def _around(page: PageBlocks, tag: str) -> list[int]:
+    """For each element the nearest around it with this *tag*, or itself; else 0."""
+    found = [0]
+    for at in range(1, len(page.tags)):
+        found.append(at if page.tags[at] == tag else found[page.parents[at]])
+    return found
+
+
 def _as_markdown(block: PageBlock) -> str:
     if block.tag != "pre":
-        return _PREFIXES.get(block.tag, "") + block.text
+        # A word joiner, which passages lose, keeps text from being read as markup.
+        own = "\u2060" if block.text[0] in "#`~=-<|" else ""
+        return _PREFIXES.get(block.tag, own) + block.text.replace("<!--", "<\u2060!--")
     return fenced(block.lines)

@@ -2,18 +2,22 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from email import message_from_bytes, policy
-from email.message import EmailMessage
+from email.headerregistry import HeaderRegistry
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 from codegraph.query.sections import PROSE, guess_sections
 
+from judge.errors import UnreadableDocument
 from judge.library.extract.markdown import read_html, read_markdown
 from judge.library.extract.text_blocks import (
     DocumentText,
     TextBlock,
+    below_header,
     block_of,
     fenced,
     paragraphs,
@@ -21,7 +25,6 @@ from judge.library.extract.text_blocks import (
     split_lines,
 )
 from judge.text.decoding import decode_text
-from judge.text.english import grouped
 
 
 def read_code(text: str, language: str) -> DocumentText:
@@ -38,35 +41,32 @@ def read_code(text: str, language: str) -> DocumentText:
     return DocumentText(tuple(blocks), language=language)
 
 
-ROW_CHARACTERS = 1_200
-"""Of the rows in one block: about a passage."""
-
 _BLOB = re.compile(r"[A-Za-z0-9+/=_-]{200,}|(?:[A-Za-z0-9+/]{60,}={0,2}(?:\\n)?){4,}")
 """Encoded data, such as pictures in base64."""
 
 _ESCAPE = re.compile(r"(?:\\u[0-9a-fA-F]{4})+|\\.")
 
 
+_WHOLE_ROW = re.compile(r'(?:(?<![^,;|\s])"(?:[^"]|"")*+"|(?<=[^,;|\s])"|[^"]++)*+')
+"""A row whose quoted fields are closed; a quotation mark within a field is text, as in 24"."""
+
+
 def read_table(text: str) -> DocumentText:
     """The rows of CSV or TSV in blocks, each below the header row; no row is cut."""
-    return DocumentText(tuple(_tables(split_lines(text))))
+    rows = [*_rows(split_lines(text))]
+    return DocumentText(tuple(below_header(rows[1:], rows[:1]) if rows[1:] else rows))
 
 
-def _tables(lines: list[str]) -> Iterator[TextBlock]:
-    rows, first = list[TextBlock](), 0
+def _rows(lines: list[str]) -> Iterator[TextBlock]:
+    # Excel may say in a line above what separates: `sep=;`.
+    first = 1 if lines[0].lower().startswith("sep=") else 0
     while first < len(lines):
-        end = first + 1
-        # Line ends may stand between quotation marks.
-        while "\n".join(lines[first:end]).count('"') % 2 and end < min(first + 100, len(lines)):
+        end, most = first + 1, min(first + 100, len(lines))
+        while end < most and not _WHOLE_ROW.fullmatch("\n".join(lines[first:end])):
             end += 1
         row = block_of(lines, first, end, starts_passage=True, is_code=True)
-        rows += [row] if row.text.strip() else []
+        yield from [row] if row.text.strip() else []
         first = end
-    header = rows[:1]
-    for group in grouped(rows[1:] or header, lambda row: len(row.text), ROW_CHARACTERS):
-        whole = group if group == header else [*header, *group]
-        text = "\n".join(row.text for row in whole)
-        yield group[0]._replace(text=text, end_line=group[-1].end_line)
 
 
 def read_json(text: str) -> DocumentText:
@@ -97,8 +97,9 @@ def _cell_parts(cell: Any) -> Iterator[str]:
     source = _joined(cell.get("source", ""))
     is_code = cell.get("cell_type") != "markdown" and source.strip()
     yield fenced(source) if is_code else source
-    for output in cell.get("outputs", ()):
-        printed = output.get("text") or output.get("data", {}).get("text/plain", "")
+    for output in cell.get("outputs") or ():
+        data = output.get("data", {})
+        printed = output.get("text") or data.get("text/markdown") or data.get("text/plain", "")
         if told := _BLOB.sub("", _joined(printed)).strip():
             yield fenced(told)
 
@@ -107,24 +108,48 @@ def _joined(source: Any) -> str:
     return source if isinstance(source, str) else "".join(map(str, source))
 
 
+_MAIL = policy.EmailPolicy(header_factory=HeaderRegistry(use_default_map=False))
+"""Headers are text, since Python's parser of addresses fails on some that mail programs write."""
+
+_NAMES = ("From", "To", "Cc", "Date")
+
+
 def read_mail(content: bytes) -> DocumentText:
     """A message: who wrote to whom, and its text; the subject is the title."""
-    message = message_from_bytes(content, policy=policy.default)
-    assert isinstance(message, EmailMessage)
-    body = message.get_body(("plain", "html"))
-    text = _mail_text(body) if isinstance(body, EmailMessage) else ""
-    head = [f"{name}: {message[name]}" for name in ("From", "To", "Date") if message[name]]
-    whole = "\n".join([*head, "", text]) if head and text.strip() else text
-    title = str(message["Subject"] or "") or None
-    date = getattr(message["Date"], "datetime", None)
-    return replace(read_text(whole), title=title, date=date.astimezone() if date else None)
-
-
-def _mail_text(body: EmailMessage) -> str:
     try:
-        payload = str(body.get_content())
-    except (LookupError, ValueError):  # an encoding that nobody knows
-        payload = decode_text(bytes(body.get_payload(decode=True) or b""))
-    if body.get_content_subtype() != "html":
-        return payload
-    return "\n\n".join(block.text for block in read_html(payload.encode(errors="replace")).blocks)
+        message = message_from_bytes(content, policy=_MAIL)
+        reading = read_text(_mail_text(message, _NAMES))
+    except RecursionError:
+        raise UnreadableDocument("Its parts are nested too deeply.") from None
+    date = None
+    with suppress(ValueError, TypeError, OverflowError):
+        date = parsedate_to_datetime(message["Date"]).astimezone()
+    return replace(reading, title=str(message["Subject"] or "") or None, date=date)
+
+
+def _mail_text(part: Any, names: Sequence[str]) -> str:
+    """What a reader sees of *part*, a message below its headers with these *names*.
+
+    Of alternatives it is the first with a text; attached files are left out, but not messages.
+    """
+    kind, text = part.get_content_type(), ""
+    if part.is_multipart():
+        inner = (_mail_text(one, ("Subject", *_NAMES)) for one in part.get_payload())
+        texts = [text for text in inner if text.strip()]
+        text = "\n\n".join(texts[:1] if kind == "multipart/alternative" else texts)
+    elif not str(part["Content-Disposition"]).lower().startswith("attachment"):
+        text = _part_text(part, kind)
+    head = [f"{name}: {part[name]}" for name in names if part[name]]
+    return "\n".join([*head, "", text]) if head and text.strip() else text
+
+
+def _part_text(part: Any, kind: str) -> str:
+    if kind not in {"text/plain", "text/html"}:
+        return ""
+    try:
+        text = str(part.get_content())
+    except (LookupError, ValueError, TypeError):  # an encoding that nobody knows
+        text = decode_text(bytes(part.get_payload(decode=True) or b""))
+    if kind == "text/plain":
+        return text
+    return "\n\n".join(block.text for block in read_html(text.encode(errors="replace")).blocks)

@@ -11,25 +11,21 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
+from judge.text.data import package_data
 from judge.text.english import grouped, sentences
 from judge.types.search import Passage, PdfText
 
 MAX_TITLE = 160
 """Characters of the longest line that may be the title of a plain text."""
 
-_PLACEHOLDER = re.compile(
-    r"""\W*(?:
-    (?:untitled|unnamed|unknown|anonymous|none|null|unbenannt|ohne\ titel|sans\ titre|无标题|無題
-      |(?:insert\ )?title(?:\ here)?|(?:untitled\ |new\ |word\ )?document|dokument
-      |(?:powerpoint\ )?presentation|slide|print|layout|default|blank|template|scan|no\ job\ name
-      |full\ page\ photo)[\s_-]*\d*
-    |(?:microsoft|libreoffice|openoffice)(?:\ \w+)?(?:\ -\ .*)?
-    |[\d\W_]*
-    |.*\.(?:docx?|pdf|odt|rtf|indd|qxd|pptx?|xlsx?|tex|dvi|ps|html?|txt|pages|md)
-    )\W*""",
-    re.IGNORECASE | re.VERBOSE,
-)
-"""Titles that programs write into a PDF by themselves."""
+
+def _is_placeholder(title: str) -> bool:
+    """Whether a program wrote *title* by itself, as far as `documents.toml` knows."""
+    data = package_data("documents")["titles"]
+    numbered, others = ("|".join(data[name]) for name in ("placeholders", "unnumbered"))
+    pattern = rf"\W*(?:(?:{numbered})(?:[\s_-]*\d[\d\s_.:-]*)?|[\d\W_]*|{others})\W*"
+    return len(title) <= MAX_TITLE and bool(re.fullmatch(pattern, title, re.IGNORECASE))
+
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
@@ -86,6 +82,16 @@ def block_of(lines: Sequence[str], start: int, end: int, **traits: object) -> Te
     return TextBlock("\n".join(lines[start:end]), start + 1, end, **traits)  # type: ignore[arg-type]
 
 
+def below_header(rows: Sequence[TextBlock], header: Sequence[TextBlock]) -> Iterator[TextBlock]:
+    """*rows* in blocks of about a passage, each below *header*; no row is cut."""
+    start = (header or rows)[0].start_line
+    for group in grouped(rows, lambda row: size(row.text), TARGET_WORDS):
+        text = "\n".join(row.text for row in (*header, *group))
+        end = group[-1].end_line
+        yield group[0]._replace(text=text, start_line=start, end_line=end, is_code=True)
+        start = end + 1
+
+
 def fenced(code: str, language: str = "") -> str:
     """*code* between fences that are longer than any in it."""
     longest = max(map(len, re.findall("`+", code)), default=0)
@@ -109,7 +115,7 @@ def read_pages(pdf: PdfText) -> DocumentText:
         own = paragraphs(lines, first=first, section=f"Page {number}")
         blocks += [block._replace(starts_passage=at == 0) for at, block in enumerate(own)]
     title = pdf.title
-    if title is None or (len(title) <= MAX_TITLE and _PLACEHOLDER.fullmatch(title)):
+    if title is None or _is_placeholder(title):
         title = _first_heading(pdf.pages)
     missing = ", ".join(map(str, pdf.damaged))
     warnings = (f"Left out, since damaged: page {missing}.",) if missing else ()
@@ -124,9 +130,9 @@ def _first_heading(pages: Sequence[str]) -> str | None:
 
 def _title(blocks: Sequence[TextBlock]) -> str | None:
     """The first paragraph, when it is a single short line; a sentence only above longer text."""
-    if len(blocks) < 2 or "\n" in blocks[0].text:
+    line, *more = blocks[0].text.strip().split("\n") if len(blocks) > 1 else ["", ""]
+    if more and (len(more) > 1 or any(map(str.isalnum, more[0]))):  # It may be underlined.
         return None
-    line = blocks[0].text.strip()
     if not _may_be_title(line):
         return None
     is_outweighed = sum(len(block.text) for block in blocks[1:]) > 2 * len(line)
@@ -157,6 +163,9 @@ _RUNS_ON = re.compile(r"[^\s.!?:;|]\n\s*[a-z(]")
 """The end of a line within a sentence."""
 
 
+_TERMINAL = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b]{0,500}(?:\x07|\x1b\\)|[@-_])")
+"""What colours the text of a log on a terminal."""
+
 _UNSEEN = dict.fromkeys((0xAD, 0x200B, 0x2060, 0xFEFF))
 """Characters that only say where a line may end: they would hide a word from who looks for it."""
 
@@ -167,7 +176,7 @@ def split_passages(document: DocumentText, template: Passage) -> tuple[Passage, 
         replace(
             template,
             position=position,
-            text=_joined(blocks).translate(_UNSEEN),
+            text=_TERMINAL.sub("", _joined(blocks)).translate(_UNSEEN),
             chapter=_nearest(blocks, "chapter") or template.chapter,
             section=_nearest(blocks, "section"),
             language=document.language,

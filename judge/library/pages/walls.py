@@ -20,7 +20,7 @@ SHRUNK_SHARE = 0.1
 """Of the words of the last good text; less is a remnant of the page."""
 
 ENOUGH_WORDS = 20
-"""Words of text, half as many below an own title; fewer may share none with the source by chance."""
+"""Words of text, half as many below an own title; fewer share none with a source by chance."""
 
 KNOWN_SHARE = 0.25
 """Share of a page's stems that its last good text must have, unless it is on its subject and has

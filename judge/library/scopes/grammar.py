@@ -5,7 +5,7 @@
     scope   = { mention | bracket | "AND" | "OR" | "||" | "&&" }
     bracket = [not] "(" scope ")"
     mention = [not] "@" kind ":" value { "," value } | [not] "@*"
-    not     = "-" | "!" | any dash | "NOT "
+    not     = "-" | "!" | any dash | "NOT " | "except " | "excluding " | "without "
 
 A bracket with anything else in it is text, and mentions in it count as if it was not there.
 `service.py` checks later whether the names exist in the index.
@@ -35,7 +35,8 @@ MAX_DEPTH = 7
 SYNTAX = "Write it as in (@collection:a OR @tag:b) -@folder:old"
 
 _SIGN = r"[-!~\u00ac\u00ad\u2010-\u2015\u2043\u207b\u2212\ufe58\ufe63\uff01\uff0d]"
-_NOT = rf"(?P<not>{_SIGN}++[\s\u200b\u2060\ufeff]*+|(?i:not):?\s+{_SIGN}?)?"
+_NOT_WORDS = r"(?i:not|except|excluding|without):?\s+(?:(?i:for|from|in)\s+)?"
+_NOT = rf"(?P<not>{_SIGN}++[\s\u200b\u2060\ufeff]*+|{_NOT_WORDS}{_SIGN}?)?"
 _TOKEN = re.compile(
     rf"(?<![^\s(]){_NOT}"
     r"(?:[@＠](?:(?P<kind>[^\W\d_][\w-]*)[:：]|(?P<star>\*)(?=[\s).,;!?]|\Z))|(?P<bracket>\())"
@@ -47,7 +48,9 @@ _GLUED = re.compile(rf"(?:^not|[^\w\s\"'“”‘’`])[@＠](?:{'|'.join(KINDS)
 """A mention with a sign before it that belongs to another word: it may be meant to exclude."""
 
 _VALUE = re.compile(
-    r'"(?P<quoted>(?:[^"\\]|\\.)*)"|“(?P<curly>[^“”]*)”|(?P<plain>(?:[^\s,()]|\([^\s,()]*\)?)*)',
+    r'"(?P<quoted>(?:[^"\\]|\\.)*)"|“(?P<curly>[^“”]*)”'
+    r"|[„«‘'](?P<other>[^“”„«»\n]*?)[“”»’'](?=[\s,).;!?]|\Z)"
+    r"|(?P<plain>(?:[^\s,()]|\([^\s,()]*\)?)*)",
     re.DOTALL,
 )
 _AFTER_QUOTED = re.compile(r"[\s,).;!?]|\Z")
@@ -223,8 +226,8 @@ def _read_value(text: str, at: int, mention: str) -> tuple[str, int]:
     assert match is not None  # It matches an empty text.
     if match["quoted"] is not None:
         return re.sub(r'\\(["\\])', r"\1", match["quoted"]), match.end()
-    if match["curly"] is not None:
-        return match["curly"], match.end()
+    if match["plain"] is None:
+        return match["curly"] or match["other"] or "", match.end()
     value = match["plain"]
     if value[:1] in {'"', "“"}:
         raise BadScope(f"{mention}: the quotation mark that opens {_place(at)} is not closed.")

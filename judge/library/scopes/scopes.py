@@ -123,7 +123,7 @@ MAX_NAMES = 1000
 
 DATE_FORMS = ("2025-01-31", "2025-01-31T09:00:00Z")
 
-_BARE = re.compile(r"[^\s,\"“”\\()]*[^\s,\"“”\\.;!?()]")
+_BARE = re.compile(r"(?!['‘„«])[^\s,\"“”\\()]*[^\s,\"“”\\.;!?()]")
 """A value that is read as it stands; others are quoted."""
 
 _FIELDS: tuple[tuple[str, ScopeKind], ...] = (

@@ -2,6 +2,7 @@
 
 mentions and filters -> scope -> do its collections exist? -> query -> index -> hint if empty
 """
+# ruff: noqa: D102 - judge/ports.py says what VisibleDocuments does
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -265,7 +266,6 @@ class VisibleDocuments:
     async def search(
         self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
     ) -> SearchResults:
-        """See `SearchIndex.search`."""
         visible = await self._visible()
         if visible is None:
             return SearchResults()
@@ -275,28 +275,23 @@ class VisibleDocuments:
     async def around(
         self, passage_id: str, *, before: int = 0, after: int = 0
     ) -> tuple[Passage, ...]:
-        """See `Catalogue.around`."""
         passages = await self._catalogue.around(passage_id, before=before, after=after)
         visible = tuple(passage for passage in passages if self._viewer.sees(passage.collection))
         is_there = any(fold_name(passage.id) == fold_name(passage_id) for passage in visible)
         return visible if is_there else ()
 
     async def collections(self) -> tuple[CollectionStats, ...]:
-        """See `Catalogue.collections`."""
         collections = await self._catalogue.collections()
         return tuple(stats for stats in collections if self._viewer.sees(stats.name))
 
     async def documents(self, collection: str) -> tuple[IndexedDocument, ...]:
-        """See `Catalogue.documents`."""
         return await self._catalogue.documents(collection) if self._viewer.sees(collection) else ()
 
     async def names(self, kind: NameKind, scope: Scope = EVERYWHERE) -> tuple[str, ...]:
-        """See `Catalogue.names`."""
         visible = await self._visible()
         return () if visible is None else await self._catalogue.names(kind, all_of(visible, scope))
 
     async def contains(self, scope: Scope) -> bool:
-        """See `Catalogue.contains`."""
         visible = await self._visible()
         return visible is not None and await self._catalogue.contains(all_of(visible, scope))
 

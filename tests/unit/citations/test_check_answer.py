@@ -103,6 +103,9 @@ def test_claim_has_the_words_beside_the_citation_without_urls_and_tags(answer: s
         "## Sources\n\n1. [1] Repairs in rented homes. All about them.\n2. [2] [Deposits](/x)\n",
         '**Sources**\n- <cite i="1"/> Keeping a rented home in repair\n',
         '[1]: https://a.example/repairs "Repairs in rented homes"\n[2]: <https://a.example>\n\n',
+        "[^1]: Repairs in rented homes, GOV.UK, 2024.\n[^2]: What councils may do, 2023.",
+        "Sources used:\n1. All about repairs in rented homes https://a.example/1\n2. [2] Councils",
+        "### Footnotes\n[1] Repairs in rented homes and gardens\n[2] What councils may do",
     ],
 )
 def test_a_list_of_sources_at_the_end_makes_no_claims(listed: str) -> None:

@@ -41,6 +41,14 @@ READ = {
     "one of them": [],
     "28 days a year": [Quantity(28 * DAY, "second")],
     "clause 2.3.4": [],
+    "1 hour and 30 minutes": [Quantity(5400, "second")],
+    "2 years, 6 months": [Quantity(30, "month")],
+    "an hour and thirty minutes": [Quantity(5400, "second")],
+    "1hr 30min": [Quantity(5400, "second")],
+    "once a year": [Quantity(1, "time")],
+    "once a landlord knows": [],
+    "£1 500 or $12 000": [Quantity(1500, "money"), Quantity(12000, "money")],
+    "£1 in 2 000 cases": [Quantity(1, "money"), Quantity(2, "", ""), Quantity(0, "", "cases")],
 }
 
 SAME = """

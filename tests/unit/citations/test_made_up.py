@@ -27,6 +27,13 @@ The guidance tells you to “ask a judge for an injunction now” [1].
 The guidance goes on to say “stop all payments right now” [1].
 It says “repairs must be carried out within two days once you have reported them” [1].
 He said “I will never mend it for you” [1].
+The guidance says ”you may withhold all rent until then” [1].
+The guidance says ＂you may withhold all rent until then＂ [1].
+The guidance says ❝you may withhold all rent until then❞ [1].
+The guidance says &ldquo;you may withhold all rent until then&rdquo; [1].
+The guidance says <q>you may withhold all rent until then</q> [1].
+The guidance says ``you may withhold all rent until then'' [1].
+As the page puts it, “[r]epairs must be paid for by the council” [1].
 The guidance says: “You may withhold all rent. You may do it today.” [1] So wait.
 """.strip().splitlines()
 HONEST = """
@@ -44,17 +51,39 @@ Send a text such as “The boiler is still not working today” and keep it [1].
 A calm “I would like a date for the repair” helps more [1].
 The '90s boiler can't be the tenants' problem, and it isn't theirs' [1].
 The guidance says “you may withhold all rent until then”. Repairs are due [1].
+As the page puts it, “[r]epairs must be carried out within a reasonable time” [1].
+It says “your landlord must keep the boiler . . . in working order” [1].
+A 32" radiator and a 40" one must both work [1].
+Wait 'til he has read the tenants' letters, since repairs are due [1].
+Let him know: “The repair was reported three weeks ago” [1].
+The message could read “The boiler has been off since the third of May” [1].
+A short script: “The boiler is off. Repairs are overdue.” [1]
+He said “no” and then you wrote again, and “no” came back, but repairs are due [1].
 """.strip().splitlines()
 UNKNOWN_ADDRESSES = (
     "https://www.gov.uk/made-up", "www.shelter.org/legal", "help@council.example",
     "citizensadvice.org.uk/foo", "http://192.0.2.1/x", "0300 123 4567", "020-7946-0000",
     "(020) 7946 0999", "+44 20 7946 0958", "0161.496.0000", "call 555-0199", "text 88833",
+    "(617) 555-0199", "1-800-555-0199", "617.555.0199", "1300 555 019", "1800-555-019",
+    "0800\u00a0555\u00a00199", "0800 555 0199 (24 hours)", "tenancy.govt.nz/forms",
+    "ontario.ca/cold", "tribunal.vic.gov.au/cold",
+    "https://www.gov.uk/private-rent", "gov.uk/private-renting/your", "maritans.org",
 )  # fmt: skip
 NO_UNKNOWN_ADDRESS = """
 See gov.uk/private-renting/your-landlord, GOV.UK or samaritans.org.
 Call 08088004444, 0808 800 4444 or 07700 900123, and 116 123 or 999 in danger.
 On 01.04.2025 at 9, from 01/04/2025 to 01/05/2025, between 1990 and 2000.
 It cost £1,500,000, 0.5 per cent or 0.25 0.125, in 2024-2025, for 0 10 20 30 40 50 people.
+Open 09.00–17.30; call him between 10.30–12.30, or text at 17.30-18.00.
+Your phone bill of 2024 (12 months), text message 1 (2024) and the call log 2023-2024 help.
+The phone call of 3 May 2024 10:15 took 12 minutes.
+Call Shelter on 0808 800 4444 (24 hours a day), or 0808\u00a0800\u00a04444 – 24 hours a day.
+Call Samaritans on 116 123 (24 hours a day, 7 days a week), or 101 (24 hours).
+The sort code 04-00-04, account 01234567, ISBN 978-0-19-852663-6 and 1300 of 1800 tenants.
+The page (https://www.gov.uk/private-renting/your-landlord)[1] is short—it is.
+The pages above it are gov.uk/private-renting/ and www.gov.uk/private-renting.
+See `https://www.gov.uk/private-renting/your-landlord` or samaritans.org[1].
+See https://www.gov.uk/private-renting/your-landlord—it is short.
 Phone him 3 times, at 10 on Monday; a.m. or p.m., e.g. with letter.pdf, under section 21(1)(a).
 """.strip().splitlines()
 

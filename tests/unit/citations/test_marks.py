@@ -22,6 +22,11 @@ MARKS: dict[str, tuple[int, ...]] = {
     "&amp;lbrack;1&rbrack;": (1,), "%5B1%255D": (1,), "\\u005b1\\u005d": (1,), "[&#57;]": (9,),
     "<sup>[1]</sup>": (1,), "&lt;b&gt;[1]&lt;/b&gt;": (1,), "[<b>1</b>]": (1,), "[\u200b1]": (1,),
     "[1\u0338]": (1,), "land[9]lord": (9,), "[9 9see]": (9,),
+    "〚9〛": (9,), "⁅9⁆": (9,), "❲9❳": (9,), "﹝9﹞": (9,), "[ㅤ9ᅠ]": (9,), "&#000000000091;9]": (9,),
+    "&#x0000005b;9]": (9,), "\\u005b\\u0039\\u005d": (9,), "\\U0000005b9\\U0000005d": (9,),
+    "[n° 9]": (9,), "[№ 9]": (9,), "[cited: 9]": (9,), "[1, § 4; 9, § 2]": (1, 9),
+    "[1 e 9]": (1, 9), "[9, art. 8]": (9,), "[9, cl. 3, table 1]": (9,), "[9, pp. 4 ff.]": (9,),
+    "[ref 9, col. 2]": (9,), "[9, Part 2]": (9,),
     "[9](https://a.example/x)": (9,), "[1](#ref-1)": (1,),
 }  # fmt: skip
 MALFORMED = ("[-1]", "[−9]", "[3-1]", "[1-1000000]")
@@ -34,10 +39,15 @@ TEXT = (
     "[p. 4]", "[see page 4]", "[3 of 9]", "[IX]", "[no one]", "[the first]", "[9m]", "[9: gov.uk]",
     "Samuels v Birmingham [2019] UKSC 28", "[1998] 1 WLR 896", "[2003] EWCA Civ 1234",
     "[1932] A.C. 562", "[2005] 2 All ER 345", "[1990] Ch. 1", "[1964] 2 Lloyd's Rep 1",
+    "[2014] EWFC B33", "[2002] 1 P & CR 8", "[2002] L & TR 26", "[1998] L. & T.R. 1",
+    "OJ [2011] L304/64", "[2004] 2 SLR(R) 594", "[2016] EUECJ C-123/15", "[2001] 1 All ER (D) 9",
+    "[art. 8; cl. 3]", "[fig. 2, table 1]", "[Part 2]", "[p. 4 ff.]",
+    "[§ 21]", "[§§ 12-13]", "[E119]", "code [E9]", "[₹900]", "[50¢]", "[9‰]", "[24h]", "[30s]",
     "OJ [2004] L 158", "[2005] ECR I-123", "`a[0]`", "```python\na[0] = b[9]\n```", "https://a.example/?a[0]=1&b[9]=2",
     "[" + "a" * 300 + "1]", "9]", "]9[",
 )  # fmt: skip
-UNCLEAR = ("[9a]", "[9?]", "[9-ish]", "[ref 9b]", "[+9]", "[? 9]", "[9 or so]")
+UNCLEAR = ("[9a]", "[9?]", "[9-ish]", "[ref 9b]", "[+9]", "[? 9]", "[9 or so]", "[1, 9a]", "[9(a)]",
+           "[9-a]", "[1a; 9b]", "[1 & 9?]")  # fmt: skip
 BARE = {
     "As reference 9 says": (9,), "see ref. 9 there": (9,), "(source: 9)": (9,),
     "reference no. 9 and source 2": (9, 2), "Source nine agrees": (9,),
@@ -45,7 +55,11 @@ BARE = {
     "the ninth reference": (9,), "The 9th source settles it": (9,), "the guidance⁹ for": (9,),
     "theirs.⁸": (8,), "says ¹²": (12,), "as [1] and 9.": (9,), "[1]-9": (9,), "so †9": (9,),
     "\\cite{9}": (9,), "turn0search9": (9,), '<cite i="9"/>': (9,), "it is [9": (9,),
-    "that<sup>9</sup>": (9,),
+    "that<sup>9</sup>": (9,), 'that<sup class="fn">9</sup>': (9,), "plain <ref>9</ref>": (9,),
+    "that<sup>1,9</sup>": (1, 9), "that<sup><a href='#9'>9</a></sup>": (9,),
+    "\\parencite{9}": (9,), "\\citep[p. 4]{9}": (9,), "As Ref9 says": (9,), "Source (9)": (9,),
+    "reference IX says": (9,), "Quelle 9 sagt": (9,), "la fuente 9": (9,), "as source-9 says": (9,),
+    "The eighth and ninth references": (8, 9), "〚9 and": (9,), "the 1st or the 9th source": (1, 9),
 }  # fmt: skip
 EVERYDAY = (
     "a good reference 3 years ago", "references 5 days later", "quote reference 45 when you ring",
@@ -53,6 +67,8 @@ EVERYDAY = (
     "For reference, 9 letters were sent", "the second source of income", "reference number 12345",
     "within 14 days (2 weeks).", "Your son (12).", "a room of 9 m²", "See [1] and 14 days later",
     "the sources are 9", "He put 9️⃣ and a thumb", "x^9", "in (2024).", "a 2nd reference",
+    "6.51 metres²", "40 feet² and 2 metres³", "the ninth reference you gave your agent",
+    "3<sup>rd</sup>", "your references (nine of them)", "sources - 9 of them", "fontes d'eau",
 )  # fmt: skip
 
 

@@ -54,6 +54,16 @@ async def test_contradiction_denied_by_the_model_is_not_a_warning() -> None:
     assert result.warnings == plain.warnings[1:]
 
 
+async def test_a_citation_in_a_headline_is_rated_too() -> None:
+    said = json.loads(GOOD)
+    said["personas"][1]["headline"] = "The landlord must repair it [1]."
+    result, _ = await judged(ScriptedModel(json.dumps(said), answers("follows", "partly")))
+    assert [(c.field, c.support) for c in result.citations] == [
+        ("summary", 1.0),
+        ("personas.1.headline", 0.5),
+    ]
+
+
 async def test_claims_are_sent_as_data_and_each_source_once() -> None:
     twice = json.loads(GOOD)
     twice["personas"][0]["rationale"] = "The boiler is for the landlord to repair [1]."

@@ -32,6 +32,8 @@ def regions(text):
         ("I rent at KY1 1AA", {"scotland"}),
         ("the children's panel sat", {"scotland"}),
         ("my council in Rhondda Cynon Taf", {"wales"}),
+        ("a Scottish secure tenancy", {"scotland"}),
+        ("I rent in Melbourne, Derbyshire", {"england"}),
     ],
 )
 def test_mentioned_nation_is_found(text, nations):
@@ -57,6 +59,7 @@ def test_mentioned_nation_is_found(text, nations):
         "the First-tier Tribunal (Property Chamber)",
         "I moved to Dublin, Ireland",
         "in Newport, in Bangor and in Perth",
+        "He wants his Scotland shirt back",
     ],
 )
 def test_text_that_resembles_a_place_names_no_nation(text):
@@ -77,6 +80,9 @@ def test_any_text_names_only_known_nations(text):
         ("Does California law let him do that?", "the United States"),
         ("[TX] He kept the deposit", "the United States"),
         ("I live in London, Ontario", "Canada"),
+        ("Hi all from Sydney! He never washes up", "Australia"),
+        ("My ex lives in Newcastle, NSW", "Australia"),
+        ("Hello, my mum came back from Sydney", ""),
         ("We had a holiday in Spain and the flight was late", ""),
         ("My sister in Ohio never rings", ""),
         ("or was it me, or him, in Paris of all places", ""),

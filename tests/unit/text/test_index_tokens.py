@@ -40,6 +40,8 @@ def test_decomposed_characters_are_composed():
         ("plain words, Capital Ones and x1", ""),
         ("__init__", ""),
         ("why?isThis", "is This"),
+        ("an e-mail on well-being in the U.K., £1,200", "email wellbeing UK 1200"),
+        ("state-of-the-art 2024-05-01 1,2 e.g", "eg"),
         ("调用getUserId", "get User Id"),
         ("größeWert", "größe Wert"),
         ("naïveBayes — fooBar", "naïve Bayes foo Bar"),
@@ -67,10 +69,16 @@ skilful/skillful judgement/judgment anaesthetic/anesthetic paediatric/pediatric 
 manoeuvre/maneuver practise/practice jewellery/jewelry mould/mold plough/plow
 Łódź/Lodz Ørsted/Orsted Straße/Strasse Æsir/Aesir Đorđe/Dorde Œuvre/oeuvre ısıtma/isitma
 land\u00adlord/landlord care\u200btaker/caretaker sky\u2060light/skylight \ufeffhand/hand
+knives/knife shelves/shelf wives/wife halves/half children/child women/woman policemen/policeman
+feet/foot mice/mouse gynaecology/gynecology caesarean/cesarean manoeuvring/maneuvering kerb/curb
+enquiry/inquiries annexe/annex dependants/dependent baptised/baptize
+diarrhoea/diarrhea yoghurt/yogurt learnt/learned axe/ax
+مُدَرِّسَة/مدرسة שָׁלוֹם/שלום ΟΔΟΣ/οδός
 precise/precisely promise/promising revise/revision supervise/supervision install/installation
 """
 APART = """
 prise/prize tour/tor filling/filing four/for timbre/timber prised/prized hour/hor advice/advise
+leaves/leaf lives/life specimen/speciman valves/valf omen/oman tired/tyre
 flour/flor willing/wiling story/storey
 """
 

@@ -141,11 +141,9 @@ class CallEvaluator:
 
     def _as_context_manager(self, function: ty.Definition, types: ty.Types) -> ty.Types:
         """*types*, as context managers if *function* is decorated with `contextmanager`."""
-        flags = self._classes.flags(function)
         for kind in ("context", "acontext"):
-            if kind in flags:
-                elements = self.elements
-                return ty.generic(kind, elements(types, is_async=kind == "acontext"))
+            if kind in self._classes.flags(function):
+                return ty.generic(kind, self.elements(types, is_async=kind == "acontext"))
         return types
 
     # --- type variables ---------------------------------------------------------------------

@@ -119,15 +119,11 @@ class ClassHierarchy:
             return {}
         return dict(zip(self.type_parameters(type_.cls), type_.arguments, strict=False))
 
-    def is_subclass(self, cls: ty.Definition, other: ty.Definition) -> bool:
-        """Whether a class is *other* or derives from it."""
-        return any(ancestor.cls == other for ancestor in self.mro(cls).ancestors)
-
     def is_instance(self, type_: ty.Type, classes: Iterable[ty.ClassObject | ty.Instance]) -> bool:
         """Whether *type_* is an instance of one of *classes* or of a subclass."""
-        return isinstance(type_, ty.Instance) and any(
-            self.is_subclass(type_.cls, other.cls) for other in classes
-        )
+        wanted = {other.cls for other in classes}
+        ancestors = self.mro(type_.cls).ancestors if isinstance(type_, ty.Instance) else ()
+        return any(ancestor.cls in wanted for ancestor in ancestors)
 
     def narrowed(self, types: ty.Types, tested: ty.Types, *, holds: bool) -> ty.Types:
         """*types*, narrowed to where `isinstance` with the classes *tested* *holds*, or fails."""
@@ -162,7 +158,8 @@ class ClassHierarchy:
         for declaration in self._resolver.resolve(path, decorator):
             match declaration.value:
                 case ty.External(name=name):
-                    flags.append(_flag(name))
+                    own = CONTEXT_MANAGERS.get(name) or _FLAGS.get(_last(name), "")
+                    flags.append("property" if name in PROPERTIES else own)
                 case ir.ClassBinding(scope=scope):
                     ancestors = self.mro(ty.Definition(declaration.path, scope)).ancestors
                     if any("__get__" in self._resolver.scope(a.cls).names for a in ancestors):
@@ -270,12 +267,6 @@ class ClassHierarchy:
             case _ if self.is_enum(receiver.cls):
                 return (ty.instance_of(receiver),)
         return self._evaluator.bound_types(declaration, other_scope=True)
-
-
-def _flag(name: str) -> str:
-    if name in PROPERTIES:
-        return "property"
-    return CONTEXT_MANAGERS.get(name) or _FLAGS.get(_last(name), "")
 
 
 def _last(name: str) -> str:

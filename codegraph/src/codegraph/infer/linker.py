@@ -225,6 +225,8 @@ class FileLinker:
                 names = ("__init__", "__new__", use.name)
                 found = (member for name in names for member in classes.class_members(type_, name))
                 return not any(member.function for member in found)
+            case ty.ClassObject(cls=cls), True:
+                return classes.is_enum(cls)
             case ty.Instance(cls=cls), True:
                 bases = classes.external_base_names(cls)
                 return any(name.rpartition(".")[2] == "TypedDict" for name in bases)

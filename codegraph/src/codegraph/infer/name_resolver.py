@@ -141,7 +141,7 @@ class NameResolver:
             if bindings:
                 return prefer_declared(self.declarations(path, bindings[:MAX_BINDINGS]))
             index = scope.parent
-        declarations = self.module_declarations(path, name)
+        declarations = self.module_declarations(path, name) if index != ir.BUILTIN else []
         return declarations or [Declaration("", ty.External(f"builtins.{name}"))]
 
     def module_declarations(self, path: str, name: str) -> list[Declaration]:
@@ -163,8 +163,9 @@ class NameResolver:
             if facts is None:
                 continue
             self.lookups.add(current)
+            is_public = current == path or not facts.exports or name in facts.exports
             bindings = facts.scopes[0].names.get(name)
-            if not bindings:
+            if not bindings or not (is_public or is_python(current)):
                 sources = [s for s in self._star_sources(current) if s not in seen]
                 pending += [source for source in sources if self._exports(source, name)]
                 seen.update(sources)
@@ -197,10 +198,10 @@ class NameResolver:
 
     def _exports(self, path: str, name: str) -> bool:
         self.lookups.add(path)
+        if not is_python(path):
+            return name != "default"
         exports = self.facts(path).exports
-        if exports is not None:
-            return name in exports
-        return not name.startswith("_") if is_python(path) else name != "default"
+        return not name.startswith("_") if exports is None else name in exports
 
     def module_member(self, path: str, name: str) -> list[Declaration]:
         """The declarations of `module.name` for the module at *path*; else its submodule."""

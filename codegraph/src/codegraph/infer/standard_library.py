@@ -81,7 +81,9 @@ def external_instance(type_: ty.External) -> ty.Types:  # noqa: PLR0911 - a tabl
 METHOD_RESULTS: dict[str, Callable[[ty.Generic], ty.Types]] = _by_word(
     {
         "list.copy set.copy dict.copy set.union set.difference set.intersection": lambda s: (s,),
+        "list.slice list.filter list.concat list.reverse list.toSorted": lambda s: (s,),
         "list.pop list.popleft set.pop queue.get_nowait": lambda s: s.argument(0),
+        "list.at list.find list.findLast list.shift": lambda s: s.argument(0),
         "iterator.__next__ context.__enter__ awaitable.result holder.get": lambda s: s.argument(0),
         "dict.get dict.pop dict.setdefault": lambda s: s.argument(1),
         "dict.keys": lambda s: _iterator(s.argument(0)),

@@ -75,6 +75,8 @@ class TypeEvaluator:
                 return ty.union(self.bound_types(d, other_scope=True) for d in declarations)
             case ir.Call():
                 return self.calls.call(path, expr)
+            case ir.Constant(type_name="ellipsis"):
+                return (ty.ELLIPSIS,)
             case ir.Constant(type_name=name):
                 return ty.generic(f"builtins.{name}") if name in _LITERALS else ()
             case ir.Alternatives(options=options):
@@ -170,7 +172,7 @@ class TypeEvaluator:
         types = self.types(path, expr.receiver)
         classes = [t for t in types if isinstance(t, (ty.ClassObject, ty.External))]
         if classes:
-            arguments = tuple(self._argument(path, index) for index in expr.indices)
+            arguments = tuple(self.annotation_types(path, index) for index in expr.indices)
             if variables := dict.fromkeys(ty.type_variables(types)):
                 return ty.substitute(types, dict(zip(variables, arguments, strict=False)))
             return tuple(replace(t, arguments=arguments) for t in classes)
@@ -178,12 +180,6 @@ class TypeEvaluator:
             case (ir.Constant(type_name="int", value=index), *_):
                 return self.calls.item(types, index)
         return self.calls.item(types, None)
-
-    def _argument(self, path: str, expr: ir.Expr) -> ty.Types:
-        """The types that a type argument allows; it may be `...`."""
-        if isinstance(expr, ir.Constant) and expr.type_name == "ellipsis":
-            return (ty.ELLIPSIS,)
-        return self.annotation_types(path, expr)
 
 
 def _allowed_types(type_: ty.Type) -> ty.Types:
@@ -193,7 +189,7 @@ def _allowed_types(type_: ty.Type) -> ty.Types:
             return (ty.Instance(cls, arguments),)
         case ty.External():
             return external_instance(type_)
-        case ty.TypeVariable():
+        case ty.TypeVariable() | ty.Generic(kind="..."):
             return (type_,)
     return ()
 
@@ -208,7 +204,11 @@ def _fixture_types(evaluator: TypeEvaluator, function: ty.Definition, name: str)
         if isinstance(value, ir.FunctionBinding):
             fixture = ty.Definition(path, value.scope)
             if fixture != function and _is_fixture(resolver, fixture):
-                return _value_types(evaluator, fixture)
+                types = evaluator.calls.result(ty.FunctionObject(fixture))
+                is_async = resolver.scope(fixture).is_async
+                if resolver.scope(fixture).yielded:
+                    return evaluator.calls.elements(types, is_async=is_async)
+                return evaluator.calls.awaited(types) if is_async else types
     return ()
 
 
@@ -236,11 +236,3 @@ def _is_fixture(resolver: NameResolver, function: ty.Definition) -> bool:
             if any(isinstance(v, ty.External) and v.name in _FIXTURE_DECORATORS for v in values):
                 return True
     return False
-
-
-def _value_types(evaluator: TypeEvaluator, fixture: ty.Definition) -> ty.Types:
-    scope = evaluator.resolver.scope(fixture)
-    types = evaluator.calls.result(ty.FunctionObject(fixture))
-    if scope.yielded:
-        return evaluator.calls.elements(types, is_async=scope.is_async)
-    return evaluator.calls.awaited(types) if scope.is_async else types

@@ -82,16 +82,10 @@ class CodeGraph:
             graph, resolved, read, with_possible=with_possible, with_text=with_text
         )
         shown, truncated = _limited(iter(uses), limit)
-        return WhereUsedResult(
-            symbol,
-            graph.fqn(resolved),
-            tuple(replace(u, snippet=snippet(u.file, lines(u.file), u.line)) for u in shown),
-            truncated,
-            counts,
-            text_mentions,
-            possible_count,
-            *self._freshness(graph),
-        )
+        items = tuple(replace(u, snippet=snippet(u.file, lines(u.file), u.line)) for u in shown)
+        figures = counts, text_mentions, possible_count
+        fqn, freshness = graph.fqn(resolved), self._freshness(graph)
+        return WhereUsedResult(symbol, fqn, items, truncated, *figures, *freshness)
 
     def lineage(
         self, symbol: str, direction: str, max_results: int = 50, *, depth: int | None = None

@@ -22,7 +22,6 @@ _ITEM_TOKENS = 40
 _DEFINITION_SHARE = 0.5
 _LINES_AROUND = 3
 _HEAD_LINES = 6
-_CERTAIN = ("exact", "inferred")
 #: How far callers are followed to find tests, and how many are looked at.
 _TEST_DEPTH = 4
 _MAX_TEST_STEPS = 2000
@@ -72,7 +71,7 @@ def _callers(graph: Graph, symbol: str, lines: LineReader) -> Iterator[CodeConte
     through_bases = [edge for _, edge in graph.dispatched_to(symbol) if edge.kind == "calls"]
     home = symbol.partition(":")[0]
     for edge in sorted([*edges, *through_bases], key=lambda e: _rank(e, home)):
-        if edge.confidence in (*_CERTAIN, "dispatch") and not is_test(edge.file):
+        if edge.confidence in ("exact", "inferred", "dispatch") and not is_test(edge.file):
             yield _around(edge, "caller", graph.fqn(edge.src), lines)
 
 

@@ -59,15 +59,11 @@ def as_mermaid(result: WhereUsedResult | LineageResult) -> str:
     names = list(dict.fromkeys([result.resolved, *(name for pair in arrows for name in pair)]))
     ids = {name: f"n{index}" for index, name in enumerate(names)}
     lines = ["flowchart LR"]
-    lines += [f'    {ids[name]}["{_label(name)}"]' for name in names]
+    labels = [n.replace("&", "#amp;").replace('"', "#quot;").replace("<", "#lt;") for n in names]
+    lines += [f'    {ids[name]}["{label}"]' for name, label in zip(names, labels, strict=True)]
     lines += [f"    {ids[source]} --> {ids[target]}" for source, target in dict.fromkeys(arrows)]
     lines.append(f"    style {ids[result.resolved]} stroke-width:3px")
     return "\n".join(lines)
-
-
-def _label(name: str) -> str:
-    """A name escaped for a quoted Mermaid label."""
-    return name.replace("&", "#amp;").replace('"', "#quot;").replace("<", "#lt;")
 
 
 def _uses(result: WhereUsedResult) -> list[str]:

@@ -10,15 +10,11 @@ from codegraph.errors import BadDirection
 from codegraph.models import Direction, Edge, symbol_id
 from codegraph.query.graph import Graph, may_dispatch
 
+_UP = "upstream up dependencies deps callees inputs sources feeds".split()
+_DOWN = "downstream down dependents callers outputs users impact".split()
 _SYNONYMS: dict[str, Direction] = {
-    **dict.fromkeys(
-        ("upstream", "up", "dependencies", "deps", "callees", "inputs", "sources", "feeds"),
-        "upstream",
-    ),
-    **dict.fromkeys(
-        ("downstream", "down", "dependents", "callers", "outputs", "users", "impact"),
-        "downstream",
-    ),
+    **dict.fromkeys(_UP, "upstream"),
+    **dict.fromkeys(_DOWN, "downstream"),
 }
 _KINDS = frozenset({"calls", "references", "inherits", "overrides"})
 _CONFIDENCES = frozenset({"exact", "inferred"})

@@ -7,6 +7,7 @@ from unicodedata import normalize
 
 from codegraph.errors import AmbiguousSymbol, UnknownSymbol
 from codegraph.models import VARIABLE_KINDS, symbol_id
+from codegraph.module_index import without_root
 from codegraph.query.graph import Graph
 
 #: Returns the lines of the file at a path.
@@ -27,6 +28,8 @@ def find_symbol(graph: Graph, name: str) -> str:
     # Normalised as Python does with identifiers; lone surrogates, which match nothing, replaced.
     name = normalize("NFKC", name.strip().encode(errors="replace").decode())
     symbols = _by_name(graph, name) or _by_export(graph, name) or _inherited(graph, name)
+    if not symbols and (short := without_root(name)) != name:
+        return find_symbol(graph, short)
     if not symbols:
         raise UnknownSymbol(name, _similar(graph, name))
     if len(symbols) > 1:

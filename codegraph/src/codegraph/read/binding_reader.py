@@ -21,7 +21,7 @@ class BindingReader(ExpressionReader):
         #: Scope and name -> the scope in which `global` or `nonlocal` binds that name.
         self._outer_scopes: dict[tuple[int, str], int] = {}
         self._declared_types: dict[tuple[int, str], ir.Expr] = {}
-        self._exports: list[str] = []
+        self._exports: set[str] = set()
         self._exports_known = True
 
     def assign(self, target: ast.expr, value: ir.Expr) -> None:
@@ -98,7 +98,7 @@ class BindingReader(ExpressionReader):
                 case ast.BinOp(left=left, right=right):
                     pending += [left, right]
                 case ast.Constant(value=str(name)):
-                    self._exports.append(name)
+                    self._exports.add(name)
                     self.add_occurrence(part.lineno, "exports", ir.Name(0, name))
                 case _:
                     self._exports_known = False

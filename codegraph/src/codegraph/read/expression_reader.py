@@ -80,11 +80,6 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
             if "." in chain and self.environment[chain]:
                 self.environment[chain] = ()
 
-    def lookup_scope(self) -> int:
-        """The scope from which to look up a name that is unbound so far: outside a class body."""
-        scope = self.scopes[self.scope]
-        return scope.parent if scope.kind == "class" else self.scope
-
     def bind(self, name: str, value: ir.Binding) -> int:
         """Bind *name* to *value* in the current scope, from here on."""
         index = super().bind(name, value)
@@ -120,7 +115,10 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
 
     def visit_Name(self, node: ast.Name, kind: str = "references") -> ir.Expr:
         bindings = self.environment[node.id]
-        expr = ir.Variable(bindings) if bindings else ir.Name(self.lookup_scope(), node.id)
+        scope = self.scopes[self.scope]
+        # What a class body has not bound yet is looked up outside.
+        outer = scope.parent if scope.kind == "class" else self.scope
+        expr = ir.Variable(bindings) if bindings else ir.Name(outer, node.id)
         self.add_occurrence(node.lineno, kind, expr)
         return expr
 
@@ -141,15 +139,15 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
             callee = self.visit_Attribute(function, "calls")
         else:
             callee = self.visit(function)
-        if is_named_like_a_class(function):
+        name: str = getattr(function, "id", None) or getattr(function, "attr", None) or ""
+        if name == "cls" or name.lstrip("_")[:1].isupper():  # as PEP 8 names classes
             for keyword in node.keywords:
                 if keyword.arg is not None:
                     use = ir.FieldUse(callee, keyword.arg)
                     self.add_occurrence(keyword.lineno, "references", use)
-        return ir.Call(callee, tuple(self._arguments(node)))
+        return ir.Call(callee, tuple(self._arguments(node, name)))
 
-    def _arguments(self, node: ast.Call) -> list[ir.Expr]:
-        name = getattr(node.func, "id", None) or getattr(node.func, "attr", None)
+    def _arguments(self, node: ast.Call, name: str) -> list[ir.Expr]:
         read = self.read_annotation if name in _TYPE_CALLS else self.visit
         arguments = [read(argument) for argument in node.args]
         for keyword in node.keywords:
@@ -342,12 +340,6 @@ def chain_key(node: ast.expr) -> str | None:
     if isinstance(node, ast.NamedExpr):
         return node.target.id
     return None
-
-
-def is_named_like_a_class(function: ast.expr) -> bool:
-    """Whether the last name of *function* is capitalised, as PEP 8 names classes, or is `cls`."""
-    name: str = getattr(function, "id", None) or getattr(function, "attr", None) or ""
-    return name == "cls" or name.lstrip("_")[:1].isupper()
 
 
 def parse_type(text: str, line: int) -> ast.expr | None:

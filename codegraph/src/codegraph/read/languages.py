@@ -69,16 +69,12 @@ def read_facts(language: str, text: str) -> FileFacts | None:
 
                     return read_typescript(text, is_jsx=language == "tsx")
                 case "python":
-                    return read_python(text)
+                    lines = text.removesuffix("\n").count("\n") + 1
+                    reader = StatementReader(new_facts(lines))
+                    for statement in ast.parse(text).body:
+                        reader.read_top_level(statement)
+                    return reader.finish()
                 case _:
                     return None
         except (ValueError, RecursionError, MemoryError) as error:
             raise SyntaxError(str(error)) from error
-
-
-def read_python(text: str) -> FileFacts:
-    """The facts of the Python source *text*; raise SyntaxError when it does not parse."""
-    reader = StatementReader(new_facts(text.removesuffix("\n").count("\n") + 1))
-    for statement in ast.parse(text).body:
-        reader.read_top_level(statement)
-    return reader.finish()

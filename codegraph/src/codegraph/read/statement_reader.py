@@ -195,15 +195,12 @@ class StatementReader(BindingReader):
                 self.visit(value)
             case ast.MatchStar(name=str(name)):
                 self.bind(name, ir.UNKNOWN)
-            case ast.MatchSequence(patterns=patterns):
-                for part in patterns:
-                    self._pattern(part, ir.UNKNOWN)
-            case ast.MatchMapping(keys=keys, patterns=patterns, rest=rest):
-                for value in keys:
+            case ast.MatchSequence(patterns=patterns) | ast.MatchMapping(patterns=patterns):
+                for value in getattr(pattern, "keys", ()):
                     self.visit(value)
                 for part in patterns:
                     self._pattern(part, ir.UNKNOWN)
-                if rest is not None:
+                if rest := getattr(pattern, "rest", None):
                     self.bind(rest, ir.UNKNOWN)
         return subject
 

@@ -24,7 +24,7 @@ _ALIKE = {
     "call_expression": "new_expression",
     "inner": (
         "parenthesized_expression type_annotation await_expression non_null_expression constraint "
-        "readonly_type"
+        "readonly_type satisfies_expression"
     ),
     "all_but_name": "required_parameter optional_parameter index_signature mapped_type_clause",
     "function": (
@@ -49,8 +49,13 @@ THIS = "this"
 _DECLARATIONS = re.compile(r"(?!variable_)\w+_declaration")
 #: Generic types -> the Python container that the type evaluator treats them as.
 _CONTAINERS = {
-    **dict.fromkeys(("Array", "ReadonlyArray", "Iterable", "Set", "ReadonlySet"), "list"),
+    **dict.fromkeys(("Array", "ReadonlyArray", "Set", "ReadonlySet", "IterableIterator"), "list"),
     **dict.fromkeys(("Map", "ReadonlyMap", "WeakMap", "Record"), "dict"),
+}
+#: Methods of containers -> how many elements their callback gets; `reduce` gives one after another.
+_CALLING = {
+    **dict.fromkeys("every filter find findIndex findLast flatMap forEach map some".split(), 1),
+    **dict.fromkeys(("reduce", "sort", "toSorted"), 2),
 }
 #: Generic types that are treated as their argument.
 _TRANSPARENT = frozenset(
@@ -63,6 +68,9 @@ class TypescriptExpressionReader(FactWriter):
 
     Visiting a node returns its `ir` expression and records the names in it.
     """
+
+    #: The values that the parameters of a callback get, while the arguments of a call are read.
+    given: tuple[ir.Expr, ...] = ()
 
     def visit(self, node: "Node | None") -> ir.Expr:
         """Read *node* and return its `ir` expression; UNKNOWN for None and for statements."""
@@ -112,7 +120,8 @@ class TypescriptExpressionReader(FactWriter):
     def visit_for_in_statement(self, node: "Node") -> None:
         iterated = self.visit(node.child_by_field_name("right"))
         with self.in_scope("block", "", node):
-            self.bind_pattern(node.child_by_field_name("left"), ir.Unwrapped(iterated))
+            how = "async for" if has_keyword(node, "await") else "for"
+            self.bind_pattern(node.child_by_field_name("left"), ir.Unwrapped(iterated, how))
             self.visit(node.child_by_field_name("body"))
 
     def visit_catch_clause(self, node: "Node") -> None:
@@ -185,14 +194,24 @@ class TypescriptExpressionReader(FactWriter):
         if source is not None:
             self.add_occurrence_at(node, import_of(source), "imports")
         arguments = node.child_by_field_name("arguments")
-        self.visit_each(c for c in node.named_children if c not in (function, arguments))
-        return ir.Call(callee, self.visit_each(children_of(arguments)))
+        types = self.visit_each(children_of(node.child_by_field_name("type_arguments")))
+        if types and node.type == "new_expression":
+            callee = _generic(text_of(function), callee, types)
+        self.given = _given(callee)
+        values = self.visit_each(children_of(arguments))
+        self.given = ()
+        return ir.Call(callee, values)
+
+    def visit_binary_expression(self, node: "Node") -> ir.Expr:
+        operands = self.visit_each(children_of(node))
+        is_choice = text_of(node.child_by_field_name("operator")) in ("||", "??")
+        return ir.Alternatives(operands) if is_choice else ir.UNKNOWN
+
+    def visit_ternary_expression(self, node: "Node") -> ir.Expr:
+        return ir.Alternatives(self.visit_each(children_of(node))[1:])
 
     def visit_inner(self, node: "Node") -> ir.Expr:
-        return self.visit(next(iter(children_of(node)), None))
-
-    def visit_satisfies_expression(self, node: "Node") -> ir.Expr:
-        return self.visit_each(children_of(node))[0]
+        return next(iter(self.visit_each(children_of(node))), ir.UNKNOWN)
 
     def visit_as_expression(self, node: "Node") -> ir.Expr:
         value, *types = self.visit_each(children_of(node))
@@ -207,26 +226,30 @@ class TypescriptExpressionReader(FactWriter):
         owner, index = self.read_field(node, "object"), self.read_field(node, "index")
         return ir.Subscript(owner or ir.UNKNOWN, (index or ir.UNKNOWN,))
 
+    def visit_number(self, node: "Node") -> ir.Expr:
+        text = text_of(node)
+        return ir.Constant("int", int(text)) if text.isdecimal() and len(text) < 9 else ir.UNKNOWN
+
     def visit_array(self, node: "Node") -> ir.Expr:
         return ir.Display("list", (ir.Alternatives(self.visit_each(children_of(node))[:4]),))
 
     # --- types ------------------------------------------------------------------------------
 
     def visit_this_type(self, node: "Node") -> ir.Expr:
-        return ir.Name(0, "Self")
+        return ir.Name(ir.BUILTIN, "Self")
 
     def visit_generic_type(self, node: "Node") -> ir.Expr:
         head, arguments = node.named_children[0], node.named_children[-1]
         generic, inner = self.visit(head), self.visit_each(children_of(arguments))
         name = text_of(head)
-        if name in _TRANSPARENT and inner:
-            return inner[0]
-        if name in _CONTAINERS:
-            generic = ir.Name(0, _CONTAINERS[name])
-        return ir.Subscript(generic, inner)
+        return inner[0] if name in _TRANSPARENT and inner else _generic(name, generic, inner)
 
     def visit_array_type(self, node: "Node") -> ir.Expr:
-        return ir.Subscript(ir.Name(0, "list"), (self.visit_inner(node),))
+        return _generic("Array", ir.UNKNOWN, (self.visit_inner(node),))
+
+    def visit_tuple_type(self, node: "Node") -> ir.Expr:
+        parts = (child.child_by_field_name("type") or child for child in children_of(node))
+        return ir.Subscript(ir.Name(ir.BUILTIN, "tuple"), self.visit_each(parts))
 
     def visit_union_type(self, node: "Node") -> ir.Expr:
         """Flatten the members, since the tree of `A | B | C` nests a level for each."""
@@ -255,6 +278,21 @@ class TypescriptExpressionReader(FactWriter):
         name = node.child_by_field_name("name")
         if name is not None and name.type == "computed_property_name":
             self.visit(name)
+
+
+def _generic(name: str, generic: ir.Expr, arguments: tuple[ir.Expr, ...]) -> ir.Expr:
+    """The type `name<arguments>`, with *generic* for what *name* is when it is no container."""
+    if name in _CONTAINERS:
+        generic = ir.Name(ir.BUILTIN, _CONTAINERS[name])
+    return ir.Subscript(generic, arguments)
+
+
+def _given(callee: ir.Expr) -> tuple[ir.Expr, ...]:
+    """What `all.map` and the like give to the function that is their argument: the elements."""
+    if not isinstance(callee, ir.Attribute) or callee.name not in _CALLING:
+        return ()
+    element = ir.UnpackedElement(None, callee.receiver)
+    return (ir.UNKNOWN, element) if callee.name == "reduce" else (element,) * _CALLING[callee.name]
 
 
 # --- syntax trees ---------------------------------------------------------------------------

@@ -6,6 +6,7 @@ Blocks are scopes; there is no flow analysis.
 
 import re
 from contextlib import nullcontext
+from itertools import chain, repeat, takewhile
 from typing import TYPE_CHECKING
 
 from codegraph import ir
@@ -40,7 +41,7 @@ _DEFAULT = "default"
 #: Modifiers with which a constructor parameter declares a field, too.
 _FIELD_MODIFIERS = ("accessibility_modifier", "override_modifier", "readonly")
 #: Modifiers of a method -> the Python decorators with the same effect.
-_DECORATORS = {"static": "staticmethod", "get": "property"}
+_DECORATORS = {"static": "classmethod", "get": "property"}
 
 
 def read_typescript(text: str, *, is_jsx: bool) -> FileFacts | None:
@@ -125,7 +126,7 @@ class _TypescriptReader(TypescriptExpressionReader):
                 declared = self.read_field(parameter, "type") or ir.UNKNOWN
                 field = ir.AnnotatedVariable(declared, None)
                 self._declare(parameter, parameter.child_by_field_name("pattern"), field)
-        self._function(name_of(node), node, has_this=not has_keyword(node, "static"))
+        self._function(name_of(node), node, has_this=True)
 
     def visit_field(self, node: "Node") -> None:
         self.visit_each(node.children_by_field_name("decorator"))
@@ -166,14 +167,21 @@ class _TypescriptReader(TypescriptExpressionReader):
     def _property(self, node: "Node") -> None:
         key, value = node.child_by_field_name("key"), node.child_by_field_name("value")
         name = text_of(key).strip("\"'`")
-        inner, types = object_literal(value)
         if key is None or value is None or key.type == "computed_property_name":
             self.visit_children(node)
-        elif kind_of(value) == "function":
-            self._function(name, value, has_this=value.type != "arrow_function")
-        elif inner is not None:
+        else:
+            self._define(name, node, value, has_this=value.type != "arrow_function")
+
+    def _define(self, name: str, node: "Node", value: "Node", *, has_this: bool = False) -> None:
+        """Bind *name*, which *node* defines, to a function, class, object or other *value*."""
+        literal, types = object_literal(value)
+        if kind_of(value) == "function":
+            self._function(name, value, has_this=has_this)
+        elif kind_of(value) == "class":
+            self._class(name, value, value.child_by_field_name("body"))
+        elif literal is not None:
             self.visit_each(types)
-            self._object(name, node, inner)
+            self._object(name, node, literal)
         else:
             read = self.visit(value)
             with self.assigning(*span_of(node)):
@@ -194,14 +202,17 @@ class _TypescriptReader(TypescriptExpressionReader):
             scope = self.scopes[scope_index]
             self._type_parameters(node)
             modifiers = [word for word in _DECORATORS if has_keyword(node, word)]
-            scope.decorators = [ir.Name(0, _DECORATORS[word]) for word in modifiers]
+            scope.decorators = [ir.Name(ir.BUILTIN, _DECORATORS[word]) for word in modifiers]
             if has_this:
                 scope.params.append(Parameter(THIS, "p", None, None))
                 self.bind(THIS, ir.ParameterBinding(scope_index, 0))
             elif node.type != "arrow_function":
                 self.bind(THIS, ir.UNKNOWN)
-            for parameter in parameters_of(node):
-                self._parameter(parameter, scope_index)
+            given, self.given = self.given, ()
+            for parameter, value in zip(
+                parameters_of(node), chain(given, repeat(None)), strict=False
+            ):
+                self._parameter(parameter, scope_index, value)
             scope.returns = self.read_field(node, "return_type")
             body = node.child_by_field_name("body")
             if body is not None and body.type == "statement_block":
@@ -210,16 +221,16 @@ class _TypescriptReader(TypescriptExpressionReader):
                 scope.returned.append(self.visit(body))
         self.bind(name, ir.FunctionBinding(scope_index))
 
-    def _parameter(self, node: "Node", scope_index: int) -> None:
+    def _parameter(self, node: "Node", scope_index: int, given: ir.Expr | None) -> None:
         self.visit_each(node.children_by_field_name("decorator"))
         pattern = node.child_by_field_name("pattern") or node
-        annotation, value = self.read_field(node, "type"), self.read_field(node, "value")
+        annotation, value = self.read_field(node, "type"), self.read_field(node, "value") or given
         params = self.scopes[scope_index].params
         params.append(Parameter(text_of(pattern), "p", annotation, value))
         if pattern.type in ("identifier", THIS):
             self.bind(text_of(pattern), ir.ParameterBinding(scope_index, len(params) - 1))
         else:
-            self.bind_pattern(pattern, ir.AnnotatedVariable(annotation or ir.UNKNOWN, None))
+            self.bind_pattern(pattern, ir.AnnotatedVariable(annotation or ir.UNKNOWN, given))
 
     def visit_return_statement(self, node: "Node") -> None:
         self.scopes[self.scope].returned.append(self.visit_inner(node))
@@ -236,13 +247,6 @@ class _TypescriptReader(TypescriptExpressionReader):
         with self.assigning(*span_of(node)):
             self.bind_pattern(pattern, value)
 
-    def _value(self, node: "Node") -> ir.Expr:
-        """The value that *node* assigns, with the type that it declares."""
-        annotation, value = self.read_field(node, "type"), self.read_field(node, "value")
-        if annotation is None:
-            return value or ir.UNKNOWN
-        return ir.AnnotatedVariable(annotation, value)
-
     def visit_type_alias_declaration(self, node: "Node") -> None:
         value = node.child_by_field_name("value")
         if value is not None and value.type == "object_type":
@@ -257,13 +261,10 @@ class _TypescriptReader(TypescriptExpressionReader):
     def visit_variable_declarator(self, node: "Node") -> None:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         if name is None or value is None:
-            self._declare(node, name, self._value(node))
-        elif kind_of(value) == "function":
+            self._variable(node, name, value)
+        elif kind_of(value) in ("function", "class"):
             self.read_field(node, "type")
-            self._function(text_of(name), value)
-        elif kind_of(value) == "class":
-            self.read_field(node, "type")
-            self._class(text_of(name), value, value.child_by_field_name("body"))
+            self._define(text_of(name), node, value)
         elif (source := required_module(value)) is not None:
             self._import_names(name, source)
         else:
@@ -274,7 +275,9 @@ class _TypescriptReader(TypescriptExpressionReader):
         literal, types = object_literal(value)
         is_local = self.scopes[self.enclosing].kind == "function"
         if literal is None or is_local or not name or not name.type.endswith("identifier"):
-            self._declare(node, name, self._value(node))
+            declared, read = self.read_field(node, "type"), self.read_field(node, "value")
+            typed = ir.AnnotatedVariable(declared, read) if declared is not None else read
+            self._declare(node, name, typed or ir.UNKNOWN)
             return
         self.visit_each(types)
         self._object(text_of(name), node, literal)
@@ -315,6 +318,10 @@ class _TypescriptReader(TypescriptExpressionReader):
         self.add_occurrence_at(node, value, "imports")
 
     def visit_export_statement(self, node: "Node") -> None:
+        first, names = len(self.bindings), self.scopes[0].names
+        if self.facts.exports is None:
+            self.facts.exports = set()
+        exports = self.facts.exports
         self.visit_each(node.children_by_field_name("decorator"))
         source = node.child_by_field_name("source")
         declared = node.child_by_field_name("declaration") or node.child_by_field_name("value")
@@ -326,29 +333,22 @@ class _TypescriptReader(TypescriptExpressionReader):
         elif part.type == "export_clause":
             for specifier in children_of(part):
                 self._export_name(specifier, source)
+                exports.add(text_of(children_of(specifier)[-1]))
         elif part.type == "namespace_export":
             self._import_names(part, source)
         elif source is not None:
             level, module = module_of(source)
             self.facts.star_imports.append((level, module))
             self.add_occurrence_at(node, ir.ImportFrom(level, module, "*"), "imports")
+        exports.update(takewhile(lambda name: names[name][0] >= first, reversed(names)))
 
     def _export_default(self, node: "Node") -> None:
         name = node.child_by_field_name("name") or node
         if kind_of(name) == "identifier":
             self.visit(node)
             self.bind(_DEFAULT, ir.Alias(0, text_of(name)))
-        elif kind_of(node) == "function":
-            self._function(_DEFAULT, node)
-        elif kind_of(node) == "class":
-            self._class(_DEFAULT, node, node.child_by_field_name("body"))
-        elif (literal := object_literal(node)[0]) is not None:
-            self.visit_each(object_literal(node)[1])
-            self._object(_DEFAULT, node, literal)
         else:
-            value = self.visit(node)
-            with self.assigning(*span_of(node)):
-                self.bind(_DEFAULT, value)
+            self._define(_DEFAULT, node, node)
 
     def _export_name(self, node: "Node", source: "Node | None") -> None:
         name = node.child_by_field_name("name") or node

@@ -17,7 +17,7 @@ from codegraph.source_text import content_hash
 from codegraph.store.repository import MAX_FILE_BYTES
 
 #: Raised when the same facts give another graph, and when the graph's format changes.
-LINKER_VERSION = 13
+LINKER_VERSION = 14
 GRAPH_VERSION = 4
 
 #: With Python's version, since that decides which syntax can be parsed.
@@ -65,9 +65,6 @@ class Artifact(msgspec.Struct):
     graph: list[Part]
 
 
-_graph_decoder = msgspec.json.Decoder(Artifact)
-
-
 def encode_artifact(files: list[FileRecord], parts: list[bytes]) -> bytes:
     """The graph as JSON; *parts* are those of the parsed *files*, in their order."""
     graph = [msgspec.Raw(part) for part in parts]
@@ -84,7 +81,7 @@ def decode_artifact(content: bytes) -> Artifact:
             "Make it again with: judge code build-graph"
         )
     try:
-        return _graph_decoder.decode(content)
+        return msgspec.json.decode(content, type=Artifact)
     except msgspec.DecodeError as error:
         raise GraphMissing(BROKEN) from error
 

@@ -210,8 +210,4 @@ def _regular(status: os.stat_result) -> FileStat | None:
 
 def _is_utf8(name: str) -> bool:
     """Whether a file name is UTF-8; JSON cannot hold others, so such files are left out."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return not any("\ud800" <= letter <= "\udfff" for letter in name)

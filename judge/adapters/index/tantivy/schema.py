@@ -14,7 +14,7 @@ from judge.adapters.index.stored import PASSAGE, RECORD, embedded_text, text_key
 from judge.text.index_tokens import identifier_parts, searchable
 from judge.types.search import DocumentWithPassages, Passage, ancestors, document_key, fold_name
 
-VERSION = 7
+VERSION = 8
 """Part of the index folder's name, so that an old index is recognised without opening it."""
 
 LabelKind = Literal["id", "key", "collection", "document", "folder", "below", "tag", "first"]

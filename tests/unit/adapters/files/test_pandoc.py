@@ -7,6 +7,7 @@ import pytest
 
 from judge.adapters.files.document_files import pandoc_html
 from judge.errors import UnreadableDocument
+from judge.library.extract.document_reader import DocumentMetadata, read_document
 
 pytestmark = [
     pytest.mark.process,
@@ -35,6 +36,18 @@ def test_headings_and_sentences_are_kept(kind):
 
     assert "Repairs</h1>" in page
     assert SENTENCE in " ".join(page.split())
+
+
+def test_title_tags_and_rows_are_those_of_the_document():
+    def read(content, name):
+        meta = DocumentMetadata("c", name, name, name)
+        return read_document(content, meta, lambda _: None, pandoc_html).passages[0]
+
+    written = b"#+TITLE: Minutes\n* Spring :board:\n| Item | Place |\n|--+--|\n| Drill | Hall |\n"
+    passage = read(written, "a.org")
+    assert (passage.title, passage.section) == ("Minutes", "Spring")
+    assert "| Item | Place |\n|---|---|\n| Drill | Hall |" in passage.text
+    assert read(b"The boiler.", "notes.rst").title == "notes.rst"
 
 
 def test_damaged_file_is_refused_in_words():

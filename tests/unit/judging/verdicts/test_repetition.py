@@ -26,7 +26,7 @@ REPETITIVE = (
 PLAIN_TEXTS = (
     "", "…", "x" * 2000, PLAIN, "That is very, very kind.", "Talk to them. Talk to them again.",
     "No means no.", "Bit by bit and day by day by day.", "a b c a c b a b c b a c",
-    "a, b, c, d, e, f, g, h, a, b, c, d, e, f, g, h",
+    "It is £1,000,000,000.", "a, b, c, d, e, f, g, h, a, b, c, d, e, f, g, h",
 )  # fmt: skip
 
 

@@ -60,6 +60,15 @@ def test_page_hides_what_is_not_its_own(markup):
         ('## Fees [¶](#fees "Permalink")', "Fees"),
         ("## Fees &para;", "Fees"),
         ("## C# and F#", "C# and F#"),
+        ("## 1\\. Rent \\& fees", "1. Rent & fees"),
+        ("## [Fees][1] of 2024[^2]", "Fees of 2024"),
+        ("## See [[Lease 2024|the lease]]", "See the lease"),
+        ("## [Rent](https://x.org/wiki/Rent_(law))", "Rent"),
+        ("## [Rent](<my file.md>) ~~old~~", "Rent old"),
+        ("## 5 * 3 of **a** and *b*", "5 * 3 of a and b"),
+        ('<h2 align="center">Fees <b>due</b></h2>', "Fees due"),
+        ("## [1.2.0] - 2024-05-01", "[1.2.0] - 2024-05-01"),
+        ("## [x] List of a[0][1]", "[x] List of a[0][1]"),
         ("<!--\n## Not\n--> tail\n\n## Fees", "Fees"),
         ("text <!--\n## Not\n-->\n\n## Fees", "Fees"),
         ("<!-- ## Not -->\n## Fees", "Fees"),
@@ -87,6 +96,22 @@ def test_lines_that_do_not_run_on_are_not_cut():
     lines = [f"2026-01-01 {n} Pump stopped in the hall. Meter reads {n} units" for n in range(99)]
     for passage in read("\n".join(lines), "a.log").passages:
         assert set(passage.text.split("\n")) <= set(lines)
+
+
+def test_colours_of_a_terminal_are_left_out():
+    log = "\x1b[1;31mError\x1b[0m: \x1b]8;;http://x\x07pump\x1b]8;;\x07 [0m] stopped\x1b[K\n"
+    assert text_of(log, "a.log") == "Error: pump [0m] stopped"
+
+
+@pytest.mark.parametrize("name", ["a.Rmd", "a.qmd"])
+def test_markdown_of_other_tools_is_markdown(name):
+    assert read("---\ntitle: Bees\n---\n## Hives\n\nx", name).passages[0].title == "Bees"
+
+
+@pytest.mark.parametrize("line", ["=======", "-------", "~~~~~~~"])
+def test_title_of_a_text_may_be_underlined(line):
+    assert read(f"Minutes\n{line}\n\nPresent: A.", "a.txt").passages[0].title == "Minutes"
+    assert read(f"Minutes\nof May\n{line}\n\nx.", "a.txt").passages[0].title == "a.txt"
 
 
 def test_data_is_read_without_escapes_and_blobs():
@@ -129,17 +154,152 @@ def test_mail_is_its_text_below_its_writers(mail, title, text):
 @pytest.mark.parametrize(
     ("title", "shown"),
     [
+        *((name, "Ladders") for name in ("PowerPoint-Präsentation", "Folie 1", "Sin título 2")),
+        *((name, "Ladders") for name in ("Scan_2024-05-01", "Документ1", "IMG_2031", "Book1")),
         *((name, "Ladders") for name in ("Untitled-1", "Microsoft Word - x.docx", "paper.dvi")),
         *(
             (name, "Ladders")
             for name in ("Slide 1", "untitled document", "(anonymous)", "12", None)
         ),
+        *((name, name) for name in ("Book of rules", "Scan results of 2024", "Image rights")),
         *((name, name) for name in ("The Untitled Tower", "Report 2024", "Microsoft Surface care")),
     ],
 )
 def test_placeholder_gives_way_to_the_first_heading(title, shown):
     pdf = PdfText(("Ladders\nThey are lent for two days.",), title)
     assert read(b"%PDF", "a.pdf", pdf).passages[0].title == shown
+
+
+ALTERNATIVES = b"""Subject: s
+Content-Type: multipart/alternative; boundary=X
+
+--X
+Content-Type: text/plain
+
+%b
+--X
+Content-Type: text/html
+
+<p hidden>secret</p><p>from the page</p>
+--X--
+"""
+PARTS = b"""Subject: Fwd
+Content-Type: multipart/mixed; boundary=X
+
+--X
+Content-Type: text/plain
+
+above
+--X
+Content-Type: text/csv; name=a.csv
+Content-Disposition: attachment
+
+secret,data
+--X
+Content-Type: text/plain
+
+below
+--X
+Content-Type: message/rfc822
+
+Subject: the lease
+From: d@e.f
+
+forwarded
+--X--
+"""
+
+
+@pytest.mark.parametrize(
+    ("mail", "text"),
+    [
+        (ALTERNATIVES % b" ", "from the page"),
+        (ALTERNATIVES % b"from the plain text", "from the plain text"),
+        (PARTS, "above\n\nbelow\n\nSubject: the lease\nFrom: d@e.f\n\nforwarded"),
+        (b"Subject: s\nCc: a@b.c\n\nx", "Cc: a@b.c\n\nx"),
+    ],
+)
+def test_every_part_of_a_mail_that_is_shown_is_read(mail, text):
+    assert text_of(mail, "a.eml").replace("\n\n\n", "\n\n") == text
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        'To: "a b" <',
+        "From: a@[",
+        "Date: Mon, 31 Feb 2024 10:00:00",
+        "Content-Type: text/plain; charset*=utf-8''x",
+        "Subject: =?x-unknown?Q?a?=",
+    ],
+)
+def test_mail_with_a_broken_header_is_read(header):
+    assert text_of(f"{header}\n\nthe boiler".encode(), "a.eml").endswith("the boiler")
+
+
+def test_mail_in_mails_without_end_is_refused():
+    parts = [b"Content-Type: multipart/mixed; boundary=%d\n\n--%d\n" % (n, n) for n in range(2000)]
+    with pytest.raises(UnreadableDocument, match="nested"):
+        read(b"".join(parts), "a.eml")
+
+
+def test_saved_page_is_read_as_a_mail():
+    page = b"Subject: Rules\nContent-Type: multipart/related; boundary=X\n\n--X\n"
+    page += b"Content-Type: text/html\nContent-Transfer-Encoding: quoted-printable\n\n"
+    page += b"<p>keep =\nquiet</p>\n--X\n"
+    page += b"Content-Type: image/png\nContent-Transfer-Encoding: base64\n\niVBORw0K\n--X--\n"
+    assert read(page, "a.MHT").passages[0].title == "Rules"
+    assert text_of(page, "a.mhtml") == "keep quiet"
+
+
+CELLS = ["<tr><td>Ladder<td><b>Shed</b><td>£5", "<tr><td>Drill<td><td><p>£9"]
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        (
+            f"<tr><th>Item<th>Place<th>Price{''.join(CELLS)}",
+            "| Item | Place | Price |\n|---|---|---|\n| Ladder | Shed | £5 |\n| Drill | – | £9 |",
+        ),
+        ("".join(CELLS), "| Ladder | Shed | £5 |\n|---|---|---|\n| Drill | – | £9 |"),
+        ("<tr><td><h2>Menu</h2>Home<td><h2>News</h2>Old", "## Menu\n\nHome\n## News\n\nOld"),
+        (f"<tr><td>Menu<td>{'long ' * 99}", f"Menu\n\n{'long ' * 98}long"),
+        ("<tr><td>Only one", "Only one"),
+    ],
+)
+def test_row_of_a_table_is_a_line_unless_the_table_is_for_the_layout(markup, text):
+    assert text_of(f"<table>{markup}</table>") == text
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "row"),
+    [
+        ("a.md", "| Item | Place |\n|---|:-:|", "| drill {} | hall and shed |"),
+        ("a.html", "<table><tr><th>Item<th>Place", "<tr><td>drill {}<td>hall and shed"),
+        ("a.csv", "sep=;\nItem;Place", '24" drill {};hall and shed'),
+        ("a.tab", "Item\tPlace", 'drill {}\thall "and" shed'),
+    ],
+)
+def test_each_passage_of_a_long_table_has_the_names_of_its_columns(name, head, row):
+    lines = [head, *(row.format(number) for number in range(300))]
+    passages = read("\n".join(lines), name).passages
+    assert len(passages) > 3
+    for passage in passages:
+        assert "Item" in passage.text.split("\n")[0]
+        assert passage.text.count("Item") == 1
+
+
+@pytest.mark.parametrize("text", ["# 3 on it", "```", "~~~", "<!-- as such", "---", "= 3 <!-- is"])
+def test_text_of_a_page_is_not_taken_for_markup(text):
+    page = f"<h1>Club</h1><p>{text.replace('<', '&lt;')}<p>one<h2>Fees</h2><p>x"
+    passages = read(page, "a.html").passages
+    assert (passages[0].title, passages[0].section, passages[-1].section) == (
+        "Club",
+        "Club",
+        "Fees",
+    )
+    assert text in passages[0].text
 
 
 def test_damaged_pages_are_told():
