@@ -20,7 +20,7 @@ SHRUNK_SHARE = 0.1
 """Of the words of the last good text; less is a remnant of the page."""
 
 ENOUGH_WORDS = 20
-"""Words of text, half as many below an own title; fewer share none with a source by chance."""
+"""Words of text; with fewer, a page may share none with its title and topics by chance."""
 
 KNOWN_SHARE = 0.25
 """Share of a page's stems that its last good text must have, unless it is on its subject and has
@@ -115,6 +115,7 @@ licen[cs]e|partners\b|advertis|personali[sz]|legitimate interest|your device|con
 reload|refresh|reference(?: number| id)?[: ]|administrator|webmaster|(?:your|ip) address
 (?:support|ray|incident|error|request) (?:id|number|code)|window open
 (?:y|r|'r) dudalen|tudalen|wefan|safle|gwall
+(?:web)?seite|unsere|página|strona|dominio|domaine|votre (?:tour|pays)|passwort|cyfrinair|0 results
 """
 _SIGNS = re.compile(rf"\b(?:{'|'.join(_PHRASES.split(chr(10))[1:-1])})", re.IGNORECASE)
 """How walls speak of the visit, the visitor and the site."""
@@ -144,8 +145,7 @@ def wall_sign(source: SourceSpec, page: ReadPage, last: PageRecord | None) -> st
     if page.withdrawn:  # A page keeps its title then; one that says so of no page is missing.
         is_other = last and subject and headings and headings.isdisjoint(subject)
         return "unlike" if is_other else ""
-    enough = ENOUGH_WORDS // 2 if headings else ENOUGH_WORDS
-    if subject.isdisjoint(body | headings) and subject and (signs or length >= enough):
+    if subject.isdisjoint(body | headings) and subject and (signs or length >= ENOUGH_WORDS):
         return "unlike"
     is_off_subject = len(shared) < ON_SUBJECT * len(subject)
     is_led_elsewhere = shared.isdisjoint(_stems([page.lead or ""]))
