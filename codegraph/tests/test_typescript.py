@@ -466,6 +466,15 @@ const dict: Store[] = list.filter(Boolean);
 list[0].save(); // use
 dict.find((x) => x === list.at(-1))?.save(); // use
 list.slice(1).pop()?.save(); // use
+=== a class that is named as a container | a.Map.get
+--- a.ts
+export class Map<K, V> { get(k: K): V { return open(k); } }
+--- b.ts
+import { Map } from "./a";
+new Map<string, number>().get("x"); // use
+function f(map: Map<string, number>) { map.get("x"); } // use
+--- c.ts
+new Map<string, number>().get("x");
 === the parts of a tuple | a.Store.save
 --- a.ts
 class Store { save() {} }

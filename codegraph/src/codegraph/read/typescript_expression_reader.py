@@ -281,9 +281,9 @@ class TypescriptExpressionReader(FactWriter):
 
 
 def _generic(name: str, generic: ir.Expr, arguments: tuple[ir.Expr, ...]) -> ir.Expr:
-    """The type `name<arguments>`, with *generic* for what *name* is when it is no container."""
+    """The type `name<arguments>`: what *generic* is, or the container of that *name*."""
     if name in _CONTAINERS:
-        generic = ir.Name(ir.BUILTIN, _CONTAINERS[name])
+        generic = ir.Alternatives((generic, ir.Name(ir.BUILTIN, _CONTAINERS[name])))
     return ir.Subscript(generic, arguments)
 
 
