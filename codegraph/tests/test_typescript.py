@@ -475,6 +475,32 @@ new Map<string, number>().get("x"); // use
 function f(map: Map<string, number>) { map.get("x"); } // use
 --- c.ts
 new Map<string, number>().get("x");
+=== object types without a name, and types made of others | a.Store.save
+--- a.tsx
+class Store { save() {} }
+class Other { save() {} }
+interface Props { store: Store; other: Other }
+export function A({ store, other }: { store: Store; other?: Other }) {
+  store.save(); // use
+  other.save();
+}
+const b = ({ store }: { readonly store?: Store }) => store.save(); // use
+function c(p: { store: Store; deep: { one: Other; two: Store } }): { made: Store } {
+  p.store.save(); // use
+  p.deep.one.save();
+  p.deep.two.save(); // use
+  c(p).made.save(); // use
+}
+function d(p: Pick<Props, "store">, q: Omit<Props, "x"> & { more: Store }) {
+  p.store.save(); // use
+  q.store.save(); // use
+  q.other.save();
+  q.more.save(); // use
+}
+function e(p: { Store: Other; save(): Store }) {
+  p.Store.save();
+  p.save();
+}
 === the parts of a tuple | a.Store.save
 --- a.ts
 class Store { save() {} }
