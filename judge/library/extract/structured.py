@@ -46,7 +46,6 @@ _BLOB = re.compile(r"[A-Za-z0-9+/=_-]{200,}|(?:[A-Za-z0-9+/]{60,}={0,2}(?:\\n)?)
 
 _ESCAPE = re.compile(r"(?:\\u[0-9a-fA-F]{4})+|\\.")
 
-
 _WHOLE_ROW = re.compile(r'(?:(?<![^,;|\s])"(?:[^"]|"")*+"|(?<=[^,;|\s])"|[^"]++)*+')
 """A row whose quoted fields are closed; a quotation mark within a field is text, as in 24"."""
 
@@ -108,8 +107,10 @@ def _joined(source: Any) -> str:
     return source if isinstance(source, str) else "".join(map(str, source))
 
 
-_MAIL = policy.EmailPolicy(header_factory=HeaderRegistry(use_default_map=False))
-"""Headers are text, since Python's parser of addresses fails on some that mail programs write."""
+_AS_TEXT = HeaderRegistry(use_default_map=False)
+"""Python's parser of addresses fails on some that mail programs write."""
+# Reading a header takes time quadratic in its length.
+_MAIL = policy.EmailPolicy(header_factory=lambda name, value: _AS_TEXT(name, value[:20_000]))
 
 _NAMES = ("From", "To", "Cc", "Date")
 
