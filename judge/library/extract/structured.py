@@ -129,10 +129,7 @@ def read_mail(content: bytes) -> DocumentText:
 
 
 def _mail_text(part: Any, names: Sequence[str]) -> str:
-    """What a reader sees of *part*, a message below its headers with these *names*.
-
-    Of alternatives it is the first with a text; attached files are left out, but not messages.
-    """
+    """What a reader sees of *part*, no attached files, below those of its headers in *names*."""
     kind, text = part.get_content_type(), ""
     if part.is_multipart():
         inner = (_mail_text(one, ("Subject", *_NAMES)) for one in part.get_payload())
