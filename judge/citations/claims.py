@@ -197,8 +197,7 @@ _PHONE = re.compile(
 _NO_PHONE = re.compile(r"\d\d?[./-]\d\d?[./-]\d\d|^\d\d?\.\d\d ?[-–] ?\d|^(?:19|20)\d\d[ –-]")
 """Dates, hours and years."""
 _BETWEEN_DIGITS = re.compile(r"[ ().\u2010-\u2013-]+(?=\d)|\(0\)")
-_EVERYBODY_KNOWS = frozenset({"gov.uk", "www.gov.uk", "nhs.uk", "www.nhs.uk"})
-"""Names of whole sites that everybody knows, without a path."""
+_EVERYBODY_KNOWS = "gov.uk nhs.uk"
 
 
 def made_up_quotations(text: str, marks: Sequence[Mark], known: Iterable[str]) -> Iterator[str]:
@@ -225,10 +224,10 @@ def made_up_addresses(text: str, known: Iterable[str]) -> Iterator[str]:
     numbers = [found["number"] or found["dialled"] for found in _PHONE.finditer(text)]
     if not addresses and not numbers:
         return
-    texts = "\n".join(known).lower()
+    texts = "\n".join([*known, _EVERYBODY_KNOWS]).lower()
     for address in addresses:
         plain = re.sub(r"^(?:https?://)?(?:www\.)?", "", address.lower()).rstrip("/")
-        if plain not in texts and plain not in _EVERYBODY_KNOWS:
+        if not re.search(rf"(?<![\w-]){re.escape(plain)}(?![\w-])", texts):
             yield address
     joined = _BETWEEN_DIGITS.sub("", texts)
     for number in numbers:

@@ -78,6 +78,7 @@ _AMOUNT = re.compile(
 
 _HOURS = re.compile(rf"\b(an?|{_NUMBER}) ?(h(?:ou)?r?|y(?:ea)?r)s?[, and]+({_NUMBER})(?= ?m[io])")
 _OR_TWO = re.compile(rf"\b(?:an?|one) ({_UNIT}) or two\b")
+_ONCE = re.compile(rf"\bonce(?= (?:an?|in|every|per|each)(?: (?:{_NUMBER}))? (?:{_UNIT})s?\b)")
 _CONTRACTION = re.compile(r"(?<=\w)n't\b|(?<=\bcan)not\b")
 
 
@@ -141,7 +142,7 @@ def lowered(text: str) -> str:
 def quantities(sentence: str) -> list[Fact]:
     """The dates and other numbers of *sentence*; a span such as "2 to 3 days" has two."""
     text = fold_space(lowered(sentence[:_MAX_CHARACTERS])).replace("twice", "two times")
-    text = _OR_TWO.sub(r"1 to 2 \1", text)
+    text = _OR_TWO.sub(r"1 to 2 \1", _ONCE.sub("one time", text))
     size = {"h": 60, "y": 12}
     text = _HOURS.sub(lambda n: f"{(_value(n[1]) or 1) * size[n[2][0]] + _value(n[3]):g}", text)
     facts: list[Fact] = [_date(match) for match in DATE.finditer(text)]

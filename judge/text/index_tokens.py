@@ -85,7 +85,6 @@ _IDENTIFIER = re.compile(r"[A-Za-z0-9À-ÖØ-öø-ÿ]{2,80}")
 _SMALL = "a-zß-öø-ÿ"
 _PART = re.compile(rf"[A-Z]+(?![{_SMALL}])|[A-ZÀ-ÖØ-Þ]?[{_SMALL}]+|(?<=[A-Za-zÀ-ÿ]{{2}})[0-9]+")
 
-
 _SPLIT = re.compile(
     r"(?<![\w.,-])(?:[^\W\d_]+-[^\W\d_]+(?![\w-])|[^\W\d_](?:\.[^\W\d_])+\.?(?!\w)"
     r"|\d{1,3}(?:,\d{3})+(?![\w,]))"

@@ -28,16 +28,16 @@ _ENCODED: Final = re.compile(
 )
 """A character as `&#91;`, `&lbrack;` or `&amp;#91;`; a bracket or digit as `%5B`, `\\u005b`."""
 
-_CODE_BLOCK: Final = re.compile(
-    r"^[ \t]*(```|~~~)[^`\n]*\n.*?(?:^[ \t]*\1|\Z)", re.MULTILINE | re.DOTALL
-)
+_CODE_BLOCK: Final = re.compile(r"(?ms)^[ \t]*(```|~~~)[^`\n]*\n.*?(?:^[ \t]*\1|\Z)")
 _CODE: Final = re.compile(
     r"(?<!`)`(?=[^`\n]*[A-Za-z])(?=[^`\n]*(?:[A-Za-z_\])]\[|\w\(|[={};\"]))[^`\n]+`(?!`)"
 )
 """A span in backticks with signs of code, as `a[0]`; else it is emphasis, as of `[1]`."""
 _QUERY: Final = re.compile(r"(?:https?://|\bwww\.)[^\s\[\]<>?]{0,400}\?\S*", re.IGNORECASE)
 _SIGN: Final = re.compile(r"[^\w\s\x20-\x7e]|[\u115f\u1160\u3164\uffa0]")  # empty letters
-_SUPERSCRIPT: Final = re.compile(r"<(?:sup|ref)\b[^<>]*>\s*(\d{1,3})\s*</\w+>", re.IGNORECASE)
+_SUPERSCRIPT: Final = re.compile(
+    r"(?i)<(?:sup|ref)\b[^<>]*>(?:\s|<a\b[^<>]*>)*(\d{1,3}(?:\s?[,–-]\s?\d{1,3})*)\s*</\w+>"
+)
 _TAG: Final = re.compile(r"</?(?!cite\b)[a-z][^<>]{0,200}>|<!--[^>]{0,200}-->", re.IGNORECASE)
 _EMPHASIS: Final = re.compile(r"[*_~`]+|\\(?=[^\w\s])")
 

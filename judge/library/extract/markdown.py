@@ -106,7 +106,9 @@ def _moment(value: object) -> datetime | None:
         return None
 
 
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?")
+_HEADING = re.compile(
+    r" {0,3}(?:(#{1,6})(?:[ \t]+(.*))?|<h([1-6])\b[^<>]{0,500}>(.*)</h\3>\s*)", re.IGNORECASE
+)
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 _DELIMITER = re.compile(r"\s*+\|?(?:\s*+:?-++:?\s*+\|)++(?:\s*+:?-++:?)?\s*+")
@@ -201,8 +203,8 @@ def _segments(lines: Sequence[str], at: int) -> Iterator[_Segment]:
             continue
         at += 1
         if heading:
-            title = without_markup(_without_closing_marks(heading[2] or ""))
-            yield at - 1, at, _Heading(len(heading[1]), title), False
+            title = without_markup(_without_closing_marks(heading[2] or heading[4] or ""))
+            yield at - 1, at, _Heading(len(heading[1] or "") or int(heading[3]), title), False
             start = at
         elif underline:
             level = 1 if underline[1][0] == "=" else 2
@@ -332,5 +334,7 @@ def _around(page: PageBlocks, tag: str) -> list[int]:
 
 def _as_markdown(block: PageBlock) -> str:
     if block.tag != "pre":
-        return _PREFIXES.get(block.tag, "") + block.text
+        # A word joiner, which passages lose, keeps text from being read as markup.
+        own = "\u2060" if block.text[0] in "#`~=-<|" else ""
+        return _PREFIXES.get(block.tag, own) + block.text.replace("<!--", "<\u2060!--")
     return fenced(block.lines)

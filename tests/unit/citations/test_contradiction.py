@@ -28,6 +28,7 @@ The deposit is capped at six weeks' rent. | The deposit is capped at five weeks'
 The claim costs 8 per cent of the sum. | The claim costs 5% of the sum.
 The hearing takes place on 4 May. | The hearing takes place on 3 May 2024.
 The new rules began on 1 May 2025. | The new rules began on 1 April 2025.
+The rent can be raised twice in 12 months. | The rent can be raised once in 12 months.
 Twelve tenants can share the licensed house. | Ten tenants can share the licensed house.
 """.strip().splitlines()
 
@@ -46,6 +47,7 @@ A landlord who doesn't answer must keep the boiler in repair. | Landlords must k
 You must pay. | You must not pay.
 It takes over 7 days to return the deposit. | It takes 8 days to return the deposit.
 A room must have about 6.5 square metres. | A room must have 6.51 square metres.
+The rent can be raised one time a year. | The rent can be raised once a year.
 The inspection takes 1 hour 30 minutes. | The inspection takes 90 minutes.
 Bailiffs must not enter the home. | The council should call bailiffs before they enter the home.
 """.strip().splitlines()

@@ -45,6 +45,8 @@ READ = {
     "2 years, 6 months": [Quantity(30, "month")],
     "an hour and thirty minutes": [Quantity(5400, "second")],
     "1hr 30min": [Quantity(5400, "second")],
+    "once a year": [Quantity(1, "time")],
+    "once a landlord knows": [],
     "£1 500 or $12 000": [Quantity(1500, "money"), Quantity(12000, "money")],
     "£1 in 2 000 cases": [Quantity(1, "money"), Quantity(2, "", ""), Quantity(0, "", "cases")],
 }

@@ -67,6 +67,7 @@ UNKNOWN_ADDRESSES = (
     "(617) 555-0199", "1-800-555-0199", "617.555.0199", "1300 555 019", "1800-555-019",
     "0800\u00a0555\u00a00199", "0800 555 0199 (24 hours)", "tenancy.govt.nz/forms",
     "ontario.ca/cold", "tribunal.vic.gov.au/cold",
+    "https://www.gov.uk/private-rent", "gov.uk/private-renting/your", "maritans.org",
 )  # fmt: skip
 NO_UNKNOWN_ADDRESS = """
 See gov.uk/private-renting/your-landlord, GOV.UK or samaritans.org.
@@ -80,6 +81,7 @@ Call Shelter on 0808 800 4444 (24 hours a day), or 0808\u00a0800\u00a04444 – 2
 Call Samaritans on 116 123 (24 hours a day, 7 days a week), or 101 (24 hours).
 The sort code 04-00-04, account 01234567, ISBN 978-0-19-852663-6 and 1300 of 1800 tenants.
 The page (https://www.gov.uk/private-renting/your-landlord)[1] is short—it is.
+The pages above it are gov.uk/private-renting/ and www.gov.uk/private-renting.
 See `https://www.gov.uk/private-renting/your-landlord` or samaritans.org[1].
 See https://www.gov.uk/private-renting/your-landlord—it is short.
 Phone him 3 times, at 10 on Monday; a.m. or p.m., e.g. with letter.pdf, under section 21(1)(a).

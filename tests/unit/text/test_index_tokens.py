@@ -71,6 +71,7 @@ manoeuvre/maneuver practise/practice jewellery/jewelry mould/mold plough/plow
 land\u00adlord/landlord care\u200btaker/caretaker sky\u2060light/skylight \ufeffhand/hand
 knives/knife shelves/shelf wives/wife halves/half children/child women/woman policemen/policeman
 feet/foot mice/mouse gynaecology/gynecology caesarean/cesarean manoeuvring/maneuvering kerb/curb
+enquiry/inquiries annexe/annex dependants/dependent baptised/baptize
 diarrhoea/diarrhea yoghurt/yogurt learnt/learned axe/ax
 مُدَرِّسَة/مدرسة שָׁלוֹם/שלום ΟΔΟΣ/οδός
 precise/precisely promise/promising revise/revision supervise/supervision install/installation

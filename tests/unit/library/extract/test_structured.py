@@ -66,6 +66,7 @@ def test_page_hides_what_is_not_its_own(markup):
         ("## [Rent](https://x.org/wiki/Rent_(law))", "Rent"),
         ("## [Rent](<my file.md>) ~~old~~", "Rent old"),
         ("## 5 * 3 of **a** and *b*", "5 * 3 of a and b"),
+        ('<h2 align="center">Fees <b>due</b></h2>', "Fees due"),
         ("## [1.2.0] - 2024-05-01", "[1.2.0] - 2024-05-01"),
         ("## [x] List of a[0][1]", "[x] List of a[0][1]"),
         ("<!--\n## Not\n--> tail\n\n## Fees", "Fees"),
@@ -236,6 +237,12 @@ def test_mail_with_a_broken_header_is_read(header):
     assert text_of(f"{header}\n\nthe boiler".encode(), "a.eml").endswith("the boiler")
 
 
+def test_very_long_header_of_a_mail_is_cut():
+    text = text_of(b"To: " + b"=?utf-8?q?a?= " * 100_000 + b"\n\nthe boiler", "a.eml")
+    assert text.endswith("the boiler")
+    assert len(text) < 20_000
+
+
 def test_mail_in_mails_without_end_is_refused():
     parts = [b"Content-Type: multipart/mixed; boundary=%d\n\n--%d\n" % (n, n) for n in range(2000)]
     with pytest.raises(UnreadableDocument, match="nested"):
@@ -287,6 +294,18 @@ def test_each_passage_of_a_long_table_has_the_names_of_its_columns(name, head, r
     for passage in passages:
         assert "Item" in passage.text.split("\n")[0]
         assert passage.text.count("Item") == 1
+
+
+@pytest.mark.parametrize("text", ["# 3 on it", "```", "~~~", "<!-- as such", "---", "= 3 <!-- is"])
+def test_text_of_a_page_is_not_taken_for_markup(text):
+    page = f"<h1>Club</h1><p>{text.replace('<', '&lt;')}<p>one<h2>Fees</h2><p>x"
+    passages = read(page, "a.html").passages
+    assert (passages[0].title, passages[0].section, passages[-1].section) == (
+        "Club",
+        "Club",
+        "Fees",
+    )
+    assert text in passages[0].text
 
 
 def test_damaged_pages_are_told():
