@@ -466,6 +466,41 @@ const dict: Store[] = list.filter(Boolean);
 list[0].save(); // use
 dict.find((x) => x === list.at(-1))?.save(); // use
 list.slice(1).pop()?.save(); // use
+=== a class that is named as a container | a.Map.get
+--- a.ts
+export class Map<K, V> { get(k: K): V { return open(k); } }
+--- b.ts
+import { Map } from "./a";
+new Map<string, number>().get("x"); // use
+function f(map: Map<string, number>) { map.get("x"); } // use
+--- c.ts
+new Map<string, number>().get("x");
+=== object types without a name, and types made of others | a.Store.save
+--- a.tsx
+class Store { save() {} }
+class Other { save() {} }
+interface Props { store: Store; other: Other }
+export function A({ store, other }: { store: Store; other?: Other }) {
+  store.save(); // use
+  other.save();
+}
+const b = ({ store }: { readonly store?: Store }) => store.save(); // use
+function c(p: { store: Store; deep: { one: Other; two: Store } }): { made: Store } {
+  p.store.save(); // use
+  p.deep.one.save();
+  p.deep.two.save(); // use
+  c(p).made.save(); // use
+}
+function d(p: Pick<Props, "store">, q: Omit<Props, "x"> & { more: Store }) {
+  p.store.save(); // use
+  q.store.save(); // use
+  q.other.save();
+  q.more.save(); // use
+}
+function e(p: { Store: Other; save(): Store }) {
+  p.Store.save();
+  p.save();
+}
 === the parts of a tuple | a.Store.save
 --- a.ts
 class Store { save() {} }

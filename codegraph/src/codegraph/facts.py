@@ -10,7 +10,7 @@ import msgspec
 from codegraph import ir
 
 #: Raised when the meaning of facts changes, so that stored ones are not reused.
-FACTS_VERSION = 20
+FACTS_VERSION = 21
 
 ParameterKind = Literal["p", "k", "*", "**"]
 ScopeKind = Literal["module", "class", "function", "block"]
@@ -71,8 +71,7 @@ class VariableSymbol(msgspec.Struct, array_like=True, frozen=True, gc=False):
 class FileFacts(msgspec.Struct, array_like=True):
     """All facts of one file.
 
-    *star_imports* are the levels and modules of `from … import *`; *exports* is
-    `__all__`, or what a module of TypeScript exports by name.
+    *star_imports*: levels and modules of `from … import *`; *exports*: `__all__`, or by `export`.
     """
 
     scopes: list[LexicalScope]

@@ -29,8 +29,8 @@ class ModuleIndex:
         self.names = {path: self._name(path) for path in self.paths}
         self._by_name: dict[str, list[str]] = {}
         self._prefixes: set[str] = set()
-        #: As `_by_name`, for names that count only from folders in which the code may be run.
-        self._below_folders: dict[str, list[str]] = {}
+        #: As `_by_name`, with the folder from which the name counts: code may be run in it.
+        self._below_folders: dict[str, list[tuple[str, str]]] = {}
         #: The folders below which there are modules in a package of that name without a file.
         self._package_roots: dict[str, set[str]] = {}
         for path in self.paths:
@@ -40,7 +40,7 @@ class ModuleIndex:
                 self._prefixes.update(packages_of(name))
             for root, name in self._names_below_folders(path):
                 if name not in names:
-                    self._below_folders.setdefault(name, []).append(path)
+                    self._below_folders.setdefault(name, []).append((f"{root}/", path))
                 for package in packages_of(name):
                     self._package_roots.setdefault(package, set()).add(root)
 
@@ -54,8 +54,7 @@ class ModuleIndex:
     def _names_below_folders(self, path: str) -> Iterable[tuple[str, str]]:
         """The dotted names of a Python file as seen from each folder above it, with that folder.
 
-        A folder that is a package is none from which modules are imported, and no name there is
-        one of the standard library.
+        Not as seen from a folder that is a package, and no name of the standard library.
         """
         if not is_python(path):
             return
@@ -68,14 +67,15 @@ class ModuleIndex:
 
     def known_names(self) -> set[tuple[str, str]]:
         """Every importable name, paired with each file that has it."""
-        indices = (self._by_name, self._below_folders)
-        return {(n, path) for index in indices for n, paths in index.items() for path in paths}
+        below = ((n, path) for n, pairs in self._below_folders.items() for _, path in pairs)
+        return {(n, path) for n, paths in self._by_name.items() for path in paths}.union(below)
 
     def find(self, name: str, importer: str) -> str | None:
         """The file that *name* refers to in *importer*; None when no file has that name."""
-        below = [path for path in self._below_folders.get(name, ()) if path != importer]
-        around = [path for path in below if importer.startswith(f"{_root_of(path, name)}/")]
-        paths = [*self._by_name.get(name, ()), *around] or below
+        below = self._below_folders.get(name, ())
+        around = [path for root, path in below if importer.startswith(root) and path != importer]
+        paths = [*self._by_name.get(name, ()), *around]
+        paths = paths or [path for _, path in below if path != importer]
         paths = [path for path in paths if importer.startswith(_apart(_root_of(path, name)))]
         return max(paths, key=lambda path: _nearness(path, importer), default=None)
 

@@ -46,7 +46,6 @@ _BLOB = re.compile(r"[A-Za-z0-9+/=_-]{200,}|(?:[A-Za-z0-9+/]{60,}={0,2}(?:\\n)?)
 
 _ESCAPE = re.compile(r"(?:\\u[0-9a-fA-F]{4})+|\\.")
 
-
 _WHOLE_ROW = re.compile(r'(?:(?<![^,;|\s])"(?:[^"]|"")*+"|(?<=[^,;|\s])"|[^"]++)*+')
 """A row whose quoted fields are closed; a quotation mark within a field is text, as in 24"."""
 
@@ -108,8 +107,10 @@ def _joined(source: Any) -> str:
     return source if isinstance(source, str) else "".join(map(str, source))
 
 
-_MAIL = policy.EmailPolicy(header_factory=HeaderRegistry(use_default_map=False))
-"""Headers are text, since Python's parser of addresses fails on some that mail programs write."""
+_AS_TEXT = HeaderRegistry(use_default_map=False)
+"""Python's parser of addresses fails on some that mail programs write."""
+# Reading a header takes time quadratic in its length.
+_MAIL = policy.EmailPolicy(header_factory=lambda name, value: _AS_TEXT(name, value[:20_000]))
 
 _NAMES = ("From", "To", "Cc", "Date")
 
@@ -128,10 +129,7 @@ def read_mail(content: bytes) -> DocumentText:
 
 
 def _mail_text(part: Any, names: Sequence[str]) -> str:
-    """What a reader sees of *part*, a message below its headers with these *names*.
-
-    Of alternatives it is the first with a text; attached files are left out, but not messages.
-    """
+    """What a reader sees of *part*, no attached files, below those of its headers in *names*."""
     kind, text = part.get_content_type(), ""
     if part.is_multipart():
         inner = (_mail_text(one, ("Subject", *_NAMES)) for one in part.get_payload())

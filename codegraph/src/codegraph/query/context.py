@@ -35,8 +35,7 @@ def gather_context(
     After the definition come in turn a caller, a callee and a test, nearest first.
     """
     node = graph.definitions(symbol)[0]
-    share = int(tokens * _DEFINITION_SHARE)
-    first, is_cut = _definition(node, lines(node.file), share)
+    first, is_cut = _definition(node, lines(node.file), int(tokens * _DEFINITION_SHARE))
     callers, callees = _callers(graph, symbol, lines), _callees(graph, symbol, lines)
     others = chain.from_iterable(zip_longest(callers, callees, _tests(graph, symbol, lines)))
     items, used = [first], _cost(first)

@@ -37,6 +37,7 @@ _ALIKE = {
         "class_declaration abstract_class_declaration interface_declaration enum_declaration module"
     ),
     "block": "for_statement switch_body",
+    "union_type": "intersection_type",
 }
 _READ_AS = {kind: read_as for read_as, kinds in _ALIKE.items() for kind in kinds.split()}
 
@@ -59,7 +60,7 @@ _CALLING = {
 }
 #: Generic types that are treated as their argument.
 _TRANSPARENT = frozenset(
-    {"Promise", "PromiseLike", "Awaited", "Readonly", "Partial", "Required", "NonNullable"}
+    "Promise PromiseLike Awaited Readonly Partial Required NonNullable Pick Omit".split()
 )
 
 
@@ -252,26 +253,31 @@ class TypescriptExpressionReader(FactWriter):
         return ir.Subscript(ir.Name(ir.BUILTIN, "tuple"), self.visit_each(parts))
 
     def visit_union_type(self, node: "Node") -> ir.Expr:
-        """Flatten the members, since the tree of `A | B | C` nests a level for each."""
+        """Flatten the members of `A | B | C` or `A & B & C`, whose tree nests a level for each."""
         members, pending = [], [node]
         while pending:
             member = pending.pop()
-            if member.type == "union_type":
+            if kind_of(member) == "union_type":
                 pending += reversed(member.named_children)
             else:
                 members.append(self.visit(member))
         return ir.Alternatives(tuple(members))
 
-    def visit_object_type(self, node: "Node") -> None:
-        """Read the property types of an anonymous object type."""
-        for child in node.named_children:
-            self.visit_all_but_name(child)
+    def visit_object_type(self, node: "Node") -> ir.Expr:
+        """Read an anonymous object type as a class, whose members are no symbols."""
+        members = [(child, self.visit_all_but_name(child)) for child in children_of(node)]
+        with self.in_scope("block", "", node) as scope:
+            for child, type_ in members:
+                if child.type == "property_signature":
+                    name = text_of(child.child_by_field_name("name"))
+                    self.bind(name, ir.AnnotatedVariable(type_, None))
+        return ir.Variable((self.add_binding(ir.ClassBinding(scope)),))
 
-    def visit_all_but_name(self, node: "Node") -> None:
-        """Read the children of *node*, without the name that it declares."""
+    def visit_all_but_name(self, node: "Node") -> ir.Expr:
+        """Read the children of *node*, without the name that it declares; return the last one."""
         self.visit_computed_name(node)
         declared = node.child_by_field_name("name") or node.child_by_field_name("pattern")
-        self.visit_each(child for child in node.named_children if child != declared)
+        return [ir.UNKNOWN, *self.visit_each(c for c in node.named_children if c != declared)][-1]
 
     def visit_computed_name(self, node: "Node") -> None:
         """Read the expression in the name of a member: `[key]: string`."""
@@ -281,9 +287,9 @@ class TypescriptExpressionReader(FactWriter):
 
 
 def _generic(name: str, generic: ir.Expr, arguments: tuple[ir.Expr, ...]) -> ir.Expr:
-    """The type `name<arguments>`, with *generic* for what *name* is when it is no container."""
+    """The type `name<arguments>`: what *generic* is, or the container of that *name*."""
     if name in _CONTAINERS:
-        generic = ir.Name(ir.BUILTIN, _CONTAINERS[name])
+        generic = ir.Alternatives((generic, ir.Name(ir.BUILTIN, _CONTAINERS[name])))
     return ir.Subscript(generic, arguments)
 
 

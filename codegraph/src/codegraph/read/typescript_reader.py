@@ -260,12 +260,10 @@ class _TypescriptReader(TypescriptExpressionReader):
 
     def visit_variable_declarator(self, node: "Node") -> None:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-        if name is None or value is None:
-            self._variable(node, name, value)
-        elif kind_of(value) in ("function", "class"):
+        if value is not None and kind_of(value) in ("function", "class"):
             self.read_field(node, "type")
             self._define(text_of(name), node, value)
-        elif (source := required_module(value)) is not None:
+        elif name and value and (source := required_module(value)):
             self._import_names(name, source)
         else:
             self._variable(node, name, value)
@@ -319,9 +317,8 @@ class _TypescriptReader(TypescriptExpressionReader):
 
     def visit_export_statement(self, node: "Node") -> None:
         first, names = len(self.bindings), self.scopes[0].names
-        if self.facts.exports is None:
-            self.facts.exports = set()
-        exports = self.facts.exports
+        exports = self.facts.exports if self.facts.exports is not None else set()
+        self.facts.exports = exports
         self.visit_each(node.children_by_field_name("decorator"))
         source = node.child_by_field_name("source")
         declared = node.child_by_field_name("declaration") or node.child_by_field_name("value")

@@ -237,6 +237,12 @@ def test_mail_with_a_broken_header_is_read(header):
     assert text_of(f"{header}\n\nthe boiler".encode(), "a.eml").endswith("the boiler")
 
 
+def test_very_long_header_of_a_mail_is_cut():
+    text = text_of(b"To: " + b"=?utf-8?q?a?= " * 100_000 + b"\n\nthe boiler", "a.eml")
+    assert text.endswith("the boiler")
+    assert len(text) < 20_000
+
+
 def test_mail_in_mails_without_end_is_refused():
     parts = [b"Content-Type: multipart/mixed; boundary=%d\n\n--%d\n" % (n, n) for n in range(2000)]
     with pytest.raises(UnreadableDocument, match="nested"):
