@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
@@ -13,9 +13,18 @@ from judge.text.data import package_data
 
 T = TypeVar("T")
 
-_LISTS = {name: frozenset(words.split()) for name, words in package_data("english").items()}
-
-STOP_WORDS = _LISTS["stop_words"]
+STOP_WORDS = frozenset(
+    """
+    a about after again all also am an and any are aren't as at be because been before being
+    between both but by can can't could couldn't did didn't do does doesn't doing don't down each
+    even few for from further get had has have haven't having he her here hers herself him himself
+    his how i if in into is isn't it its itself just let like may me might more most must my
+    myself of off on once only or other our ours ourselves out over own s same shall she should
+    shouldn't so some such t than that the their theirs them themselves then there these they this
+    those through to too under until up us very was wasn't we were weren't what when where which
+    while who whom why will with won't would wouldn't you your yours yourself yourselves
+    """.split()
+)
 """Function words. Negations (not, no, never, without) are left out: they carry meaning."""
 
 _FEW_WORDS = 7
@@ -57,13 +66,19 @@ _TRAILING_MARKS = re.compile(
 """Bracketed notes of a few words, or lists of numbers, after the end of a sentence."""
 
 
+@cache
+def _listed(name: str) -> frozenset[str]:
+    """The list *name* of `vocabulary/english.toml`, which says what each is for."""
+    return frozenset(package_data("english")[name].split())
+
+
 def is_english(text: str) -> bool:
     """Whether *text* seems to be English; a short one is, unless its letters are not Latin."""
     found = words(text)
     latin = sum(word[0] < "\u0250" for word in found)
     if latin * 2 < len(found):
         return False
-    telling = sum(word in _LISTS["telling"] for word in found)
+    telling = sum(map(_listed("telling").__contains__, found))
     return len(found) < _FEW_WORDS or telling >= _TELLING_SHARE * len(found)
 
 
@@ -171,14 +186,14 @@ def _is_inside_a_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
     before = text[max(start, stop.start() - _LAST_WORD_CHARACTERS) : stop.start()]
     word = (before.split() or [""])[-1].lstrip("(\"'“‘")
     lower = word.lower()
-    if following[:1].islower() or lower in _LISTS["never_last"]:
+    if following[:1].islower() or lower in _listed("never_last"):
         return True
     if following[:1].isdigit():
-        return lower in _LISTS["numbered"] | _LISTS["maybe_last"]
+        return lower in _listed("numbered") | _listed("maybe_last")
     is_initial = len(word) > 1 or (word.isupper() and word != "I")
     is_dotted = is_initial and _DOTTED.fullmatch(word) is not None
-    begins_sentence = not following or following.lower() in _LISTS["begins_sentence"]
-    return (lower in _LISTS["maybe_last"] or is_dotted) and not begins_sentence
+    begins_sentence = not following or following.lower() in _listed("begins_sentence")
+    return (lower in _listed("maybe_last") or is_dotted) and not begins_sentence
 
 
 def grouped(items: Iterable[T], size: Callable[[T], int], most: int) -> Iterator[list[T]]:

@@ -82,6 +82,8 @@ def bracket_spans(text: str) -> Iterator[tuple[int, int]]:
 def in_parentheses(text: str) -> str:
     """*text* with parentheses for each square or curly bracket around a number, or not paired."""
     seen = _decoded(text)
+    if not _EDGE.search(seen.text):  # nearly always
+        return text
     opened: list[int] = []
     edges: list[int] = []
     numbers = [0, *accumulate(character.isnumeric() for character in seen.text)]

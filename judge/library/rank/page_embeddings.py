@@ -17,7 +17,6 @@ from uuid import uuid4
 from judge.errors import EmbedderUnavailable
 from judge.library.pages.approved_pages import IndexedPages
 from judge.library.pages.page_records import DAY_S
-from judge.library.rank.candidate_index import CandidatePage
 from judge.library.rank.candidates import NO_SIMILARITIES
 from judge.ports import Cache, Embedder, Journal, Lock
 
@@ -56,8 +55,11 @@ class PageEmbeddings:
         texts: dict[str, str] = {}
         for _, page in indexed.pages:
             if page.record:
-                text = _embedded_text(page.terms.page)
-                self._digests[page.terms.page.url] = digest = self._digest(text)
+                ranked = page.terms.page
+                told = [ranked.title, ranked.lead, *(text for _, text in ranked.passages)]
+                text = " ".join(" ".join(told).split()[:MAX_WORDS])
+                named = f"{self.embedder.name}\n{text}".encode()
+                self._digests[ranked.url] = digest = blake2b(named, digest_size=16).hexdigest()
                 texts[digest] = text
         self._vectors = {d: vector for d, vector in self._vectors.items() if d in texts}
         missing = [digest for digest in texts if digest not in self._vectors]
@@ -73,8 +75,9 @@ class PageEmbeddings:
                 raw = await self.embedder.embed_passages([texts[digest] for digest in digests])
                 vectors = dict(zip(digests, map(_normalised, raw)))
                 self._vectors |= vectors
+                encoded = {d: base64.b64encode(array("f", v).tobytes()) for d, v in vectors.items()}
                 await self.cache.put_many(
-                    {_key(d): (_encoded(v), TTL_S) for d, v in vectors.items()}
+                    {_key(d): (value.decode(), TTL_S) for d, value in encoded.items()}
                 )
         except EmbedderUnavailable as error:
             self._note(error)
@@ -99,17 +102,8 @@ class PageEmbeddings:
         nearest = sorted(cosines, key=cosines.__getitem__, reverse=True)
         return {url: 2 / (rank + 2) for rank, url in enumerate(nearest)}
 
-    def _digest(self, text: str) -> str:
-        return blake2b(f"{self.embedder.name}\n{text}".encode(), digest_size=16).hexdigest()
-
     def _note(self, error: Exception) -> None:
         self.journal.note("pages.words_only", error=type(error).__name__)
-
-
-def _embedded_text(page: CandidatePage) -> str:
-    """The first words of *page*, beginning with its title and lead."""
-    texts = [page.title, page.lead, *(text for _, text in page.passages)]
-    return " ".join(" ".join(texts).split()[:MAX_WORDS])
 
 
 def _normalised(vector: Sequence[float]) -> Vector:
@@ -119,10 +113,6 @@ def _normalised(vector: Sequence[float]) -> Vector:
 
 def _key(digest: str) -> str:
     return f"vector:{digest}"
-
-
-def _encoded(vector: Vector) -> str:
-    return base64.b64encode(array("f", vector).tobytes()).decode()
 
 
 def _decoded(text: str | None) -> Vector | None:

@@ -212,7 +212,9 @@ class CitablePassageFinder:
         """
         if not await self._search.catalogue.contains(EVERYWHERE):
             raise BadScope("Nothing is indexed here, so a scope cannot be used. Leave it out.")
-        request = SearchParameters(_without_operators(dispute), context=scope, limit=limit)
+        # Only words, lest quotation marks, dashes and @ be read as search operators.
+        query = " ".join(word.replace("'", " ") for word in words(dispute)) or "-"
+        request = SearchParameters(query, context=scope, limit=limit)
         answer = await self._search.search(request)
         warnings = [*answer.results.warnings, *([answer.hint] if answer.hint else [])]
         if not answer.results.hits and not answer.hint:
@@ -228,11 +230,6 @@ class CitablePassageFinder:
             for hit in answer.results.hits
         ]
         return CitablePassages(tuple(snippets), tuple(warnings))
-
-
-def _without_operators(text: str) -> str:
-    """The words of *text*, lest its quotation marks, dashes and @ be read as search operators."""
-    return " ".join(word.replace("'", " ") for word in words(text)) or "-"
 
 
 def _without_headings(passage: Passage) -> str:
