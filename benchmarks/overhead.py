@@ -40,11 +40,8 @@ REQUESTS = {1: 60, 32: 640, 256: 1024, 1000: 2000}
 PACE = 60
 """Requests a second while times are measured: far below the capacity of one core."""
 
-MAX_MS = 5.0
-"""Allowed milliseconds of CPU of a short dispute, with 32 or more in flight."""
-
-MAX_LONG_MS = 3.0
-"""Allowed milliseconds of CPU of a dispute of 7,900 characters above a short one."""
+MAX_RATIO = 4.0
+"""Allowed CPU of a judgement with 32 or more in flight, beside the plain FastAPI service's."""
 
 SEEDS = count()
 
@@ -224,10 +221,11 @@ def report(rows: list[dict]) -> int:
     for (level, kind), by_name in found.items():
         cells = [f"{name} {statistics.median(v):6.2f}" for name, v in by_name.items()]
         print(f"{level:5} in flight, {kind:5}: CPU ms a request: {', '.join(cells)}", end="")
-        limit = MAX_MS + (MAX_LONG_MS if kind == "long" else 0)
-        if level >= 32 and statistics.median(by_name.get("judge", [0])) > limit:
+        floor = statistics.median(by_name.get("fastapi", [0]))
+        ratio = statistics.median(by_name.get("judge", [0])) / floor if floor else 0
+        if level >= 32 and ratio > MAX_RATIO:
             failed = True
-            print(f"; the limit of Judge is {limit}", end="")
+            print(f"; Judge takes {ratio:.1f} times FastAPI's, allowed are {MAX_RATIO}", end="")
         print()
     for row in rows:
         if "cpu_ms" not in row:

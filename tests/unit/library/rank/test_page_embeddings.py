@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+from array import array
 
 import pytest
 from hypothesis import given
@@ -126,4 +127,5 @@ async def test_disputes_are_embedded_only_if_an_embedder_is_configured(tmp_path,
 @given(st.text() | st.binary().map(lambda some: base64.b64encode(some).decode()))
 def test_invalid_vector_is_ignored(text):
     found = module._decoded(text)
-    assert found is None or module._encoded(found).rstrip("=") == text.rstrip("=")
+    encoded = base64.b64encode(array("f", found or ()).tobytes()).decode()
+    assert found is None or encoded.rstrip("=") == text.rstrip("=")
