@@ -1,7 +1,6 @@
 """Patterns of a sources file: which are refused, and that a set of them finds what each finds."""
 
 import re
-import time
 import tomllib
 from pathlib import Path
 
@@ -137,9 +136,8 @@ def test_what_is_too_large_for_re2_is_found_too() -> None:
 
 
 def test_slow_pattern_is_given_up() -> None:
-    start = time.process_time()
-    assert list(PatternSet(["(?:a{0,99}){9,99}(?=b)b", "c"]).matches("a" * 500 + " b c"))
-    assert time.process_time() - start < 5
+    matches = PatternSet(["(?:a{0,99}){9,99}(?=b)b", "c"]).matches("a" * 500 + " b c")
+    assert [number for number, _ in matches] == [1]  # without a limit the first would not end
 
 
 def test_only_patterns_that_cannot_match_are_left_out():

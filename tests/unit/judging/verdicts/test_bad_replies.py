@@ -4,7 +4,6 @@ The corpus is `tests/fixtures/replies/bad_replies.jsonl`; its README says how an
 """
 
 import json
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -70,10 +69,6 @@ def references_of(entry: Mapping[str, Any]) -> tuple[Reference, ...]:
     return REFERENCES[: entry.get("references", 2)]
 
 
-LIMIT_S = 0.25
-"""Many times what a check takes, for the first of a process and a busy machine."""
-
-
 def outcome_of(checked: ReplyCheck) -> str:
     if checked.reply is None:
         return "hard"
@@ -97,12 +92,10 @@ def assert_citations_are_valid(reply: CheckedReply, count: int) -> None:
         assert citation.quote is not None or not citation.contradicts
 
 
-def test_each_bad_reply_has_its_recorded_outcome_and_defects_quickly() -> None:
+def test_each_bad_reply_has_its_recorded_outcome_and_defects() -> None:
     for entry in ENTRIES:
         references = references_of(entry)
-        started = time.process_time()  # CPU time: other processes don't count
         checked = check(reply_of(entry), references)
-        assert time.process_time() - started < LIMIT_S, entry["name"]
         assert (outcome_of(checked), sorted({d.rule for d in checked.defects})) == (
             entry["outcome"],
             sorted(set(entry["rules"])),
