@@ -20,7 +20,7 @@ from judge.judging.verdicts.check import check_reply
 from judge.types.replies import CheckedReply, ModelReply
 from tests.unit.judging.verdicts.replies import REFERENCES, REQUEST, check, good_reply, personas
 
-SLOW_REPLIES = int(os.environ.get("FUZZED_REPLIES", "10000"))
+SLOW_REPLIES = int(os.environ.get("FUZZED_REPLIES", "5000"))
 PROMPTS = {n: render_prompt(REQUEST, REFERENCES[:n], DEFAULT_PERSONAS) for n in (2, 3)}
 PAIRS = ("[]", "【】", "［］", "〔〕", "⟦⟧", "〖〗")
 
