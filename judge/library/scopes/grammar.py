@@ -35,7 +35,7 @@ MAX_DEPTH = 7
 SYNTAX = "Write it as in (@collection:a OR @tag:b) -@folder:old"
 
 _SIGN = r"[-!~\u00ac\u00ad\u2010-\u2015\u2043\u207b\u2212\ufe58\ufe63\uff01\uff0d]"
-_FILLERS = r"(?:(?i:for|from|in|of|tagged|the|those|collection|folder|tag)\s+){0,3}"
+_FILLERS = r"(?:(?i:for|from|in|of|tagged|the|those|collection|folder|tag)\s+){0,4}"
 _NOT_WORDS = rf"(?i:not|except|excluding|without|minus|outside|other\s+than):?\s+{_FILLERS}"
 _NOT = rf"(?P<not>{_SIGN}++[\s\u200b\u2060\ufeff]*+|{_NOT_WORDS}{_SIGN}?)?"
 _TOKEN = re.compile(

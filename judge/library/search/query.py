@@ -12,7 +12,7 @@ MAX_WORDS_WITH_OPERATORS = 20
 """Longest text, in words, in which `-` and quotes are operators; in a longer one, which is prose,
 they are punctuation."""
 
-_COMPOUND = re.compile(r"(?<![^\W_])(?:[a-z]+[A-Z]\w*|[A-Za-z]{2,}\d+|\d+[A-Za-z]{1,4}(?![^\W_]))")
+_MIXED = re.compile(r"(?<![^\W_])(?:[a-z]+[A-Z]\w*|[A-Za-z]{2,}\d+|\d+[A-Za-z]{1,4}(?![^\W_]))")
 
 
 def parse_query(text: str) -> SearchQuery:
@@ -57,7 +57,7 @@ def _ranking_words(text: str) -> tuple[str, ...]:
     # The engines split "landlord's" into two tokens; the "s" is no content.
     ranked = [tokens(word)[0] if "'" in word else word for word in content or every_word]
     # `getUserId` finds `get_user_id` too; GitHub, which begins with a capital, not `hub`.
-    parts = identifier_parts(" ".join(_COMPOUND.findall(text))).lower().split()
+    parts = identifier_parts(" ".join(_MIXED.findall(text))).lower().split()
     return (*ranked, *filter(_is_content, parts))
 
 
