@@ -54,8 +54,7 @@ def read_front_matter(lines: Sequence[str]) -> tuple[int, DocumentText]:
     known = {name.lower(): value for name, value in fields.items()}
     named = known.get("tags")
     named = named.split(",") if isinstance(named, str) else _texts(named)
-    plain = (" ".join(tag.split()).lstrip("#") for tag in named)
-    tags = tuple(dict.fromkeys(filter(None, plain)))
+    tags = tuple(dict.fromkeys(filter(None, (" ".join(tag.split()).lstrip("#") for tag in named))))
     title = next(iter(_texts(known.get("title"))), None)
     return end + 2, DocumentText((), title, tags=tags, date=_moment(known.get("date")))
 
