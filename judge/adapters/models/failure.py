@@ -12,9 +12,13 @@ from typing import Final
 MAX_RETRY_AFTER_S: Final = 3600.0
 """The longest wait that callers are told, whatever a server asks for."""
 
-_SPENT: Final = r"(?i:insufficient.(?:quota|balance|credit)|balance is|FreeTierOnly)"
+_SPENT: Final = (
+    r"(?i:insufficient.(?:quota|balance|credit)|balance is|FreeTierOnly|(?:key|spending) limit"
+    r"|budget has been exceeded|\b(?:any|all)(?: available)? credits)"
+)
 _LASTING: Final = re.compile(
-    rf"(?!.*(?:per|/) ?min).*(?:limit: 0\b|spend|billing|credit|per ?day|daily|month|{_SPENT})",
+    r"(?!.*(?:per|/)[ -]?min).*(?:limit: 0\b|spend|billing|credit|(?:per[ -]?|by)day|daily|month"
+    rf"|{_SPENT})",
     re.IGNORECASE,
 )
 """The error of a quota that no waiting of a request's length restores."""
@@ -29,7 +33,7 @@ CURRENT_MODEL: Final = "gemini-3.8-flash"
 
 _KEY: Final = "the key was refused: check GEMINI_API_KEY"
 _HINTS: Final[Mapping[str, str]] = {
-    '"API_KEY_INVALID"|API key (?:not valid|expired)': _KEY,
+    '"API_KEY_INVALID"|(?i:API key (?:not (?:valid|found)|expired)|unregistered caller)': _KEY,
     "leaked": "Google has blocked the key because it was leaked: make a new one",
     "CONSUMER_SUSPENDED|denied access": "Google has suspended the key's project: see its notices",
     "BILLING_DISABLED": "billing is not enabled for the key's project: enable it there",
@@ -107,7 +111,7 @@ def _is_quota(status: int, error: str) -> bool:
 
     Google names its quotas; its message speaks of billing for those of a minute too.
     """
-    if status in {HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN}:
+    if status in {HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN, HTTPStatus.PRECONDITION_FAILED}:
         return re.search(_SPENT, error) is not None
     if status != HTTPStatus.TOO_MANY_REQUESTS:
         return status == HTTPStatus.PAYMENT_REQUIRED

@@ -52,6 +52,21 @@ _CHANGES: Final[tuple[tuple[str, frozenset[int], dict[str, Any]], ...]] = (
 )
 """What a message complains of, with such a status, and what is changed then."""
 
+_HINTS: Final[Mapping[str, str]] = {
+    "model_not_found|^404.*(?:model|eployment)": "JUDGE_MODEL names no model of this server, or "
+    "none that the key may use (Ollama: `ollama list` shows those it has, `ollama pull NAME` gets "
+    "one)",
+    "unsupported_country": "the server is not offered in this country: use another",
+    "^40[13]|(?i:API key not (?:valid|found))|Authorization header": "the key was refused: check "
+    "JUDGE_OPENAI_API_KEY",
+    "^40[45]": "there are no chat completions at JUDGE_OPENAI_BASE_URL, which mostly ends in /v1, "
+    "as in http://127.0.0.1:11434/v1",
+    "^3": "JUDGE_OPENAI_BASE_URL leads to a redirect, which is not followed with a key",
+    "": f"the server does not take such a request: {CHECK_SETTINGS}, and that the model's context "
+    "has room for 16,000 tokens",
+}
+"""What the operator can do about an error with such a status or message, the first that fits."""
+
 _FLAGGED: Final = re.compile(
     '"(?:content_(?:filter|policy_violation)|Responsible\\w+|data_inspection_failed|flagged_input)"'
 )
@@ -297,24 +312,7 @@ def _told_status(error: object) -> int:
 
 
 def _hint(status: int, error: str) -> str:
-    if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN} or "API key not valid" in error:
-        return "the key was refused: check JUDGE_OPENAI_API_KEY"
-    if status == HTTPStatus.NOT_FOUND and "model" in error:
-        return (
-            "JUDGE_MODEL names no model of this server (Ollama: `ollama list` shows those it has, "
-            "`ollama pull NAME` gets one)"
-        )
-    if status in {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED}:
-        return (
-            "there are no chat completions at JUDGE_OPENAI_BASE_URL, which mostly ends in /v1, as "
-            "in http://127.0.0.1:11434/v1"
-        )
-    if 300 <= status < 400:
-        return "JUDGE_OPENAI_BASE_URL leads to a redirect, which is not followed with a key"
-    return (
-        f"the server does not take such a request: {CHECK_SETTINGS}, and that the model's context "
-        "has room for 16,000 tokens"
-    )
+    return next(hint for words, hint in _HINTS.items() if re.search(words, f"{status} {error}"))
 
 
 def _response_format(form: ResponseFormat, schema: Mapping[str, object]) -> dict[str, Any]:

@@ -22,6 +22,8 @@ _BOILERPLATE = (
     *(", you agree to", "\u00a9", "originally published", "is licensed under", "copyright holder"),
     *("all rights reserved", "available in welsh", "lorem ipsum", "in your inbox", "was this page"),
     *("page is also available", "guide is also available", "help us improve", "not legal advice"),
+    *("help us to improve", "help us make", "help us to make", "please donate", "our phone lines"),
+    *("our chat is", "readspeaker", "read this page in", "leave this site", "tracks online"),
     *("general information only", "substitute for legal", "substitute for medical"),
     *("{{", "{%", "<%", "${"),  # what a script should have filled in
 )

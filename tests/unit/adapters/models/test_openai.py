@@ -300,6 +300,24 @@ async def test_error_with_status_200_is_read_by_its_code(bench, code, hint):
     assert len(bench.fake.requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("status", "error", "hint"),
+    [
+        (403, {"code": "model_not_found", "message": "No access to model x"}, "names no model"),
+        (404, {"code": "DeploymentNotFound"}, "names no model"),
+        (404, {"message": "Resource not found"}, "no chat completions"),
+        (403, {"code": "unsupported_country_region_territory"}, "country"),
+        (403, {"message": "Forbidden"}, "the key was refused"),
+    ],
+)
+async def test_refusal_is_explained(bench, status, error, hint):
+    with pytest.raises(ModelUnavailable) as caught:
+        await bench.complete(broken(status, error))
+
+    assert hint in caught.value.hint
+    assert len(bench.fake.requests) == 1
+
+
 @pytest.mark.parametrize("finish", ["stop_sequence", "COMPLETE", "<|im_end|>"])
 async def test_whole_reply_has_stopped_by_whatever_name(bench, finish):
     assert (await bench.complete(ChatReply("{}", finish=finish))).finish == "stop"
