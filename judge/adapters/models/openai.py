@@ -8,6 +8,7 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from http import HTTPStatus
 from typing import Any, Final, Literal
@@ -65,7 +66,7 @@ _HINTS: Final[Mapping[str, str]] = {
     "": f"the server does not take such a request: {CHECK_SETTINGS}, and that the model's context "
     "has room for 16,000 tokens",
 }
-"""What the operator can do about an error with such a status or message, the first that fits."""
+"""What the operator can do about an error of such words behind its status, the first that fits."""
 
 _FLAGGED: Final = re.compile(
     '"(?:content_(?:filter|policy_violation)|Responsible\\w+|data_inspection_failed|flagged_input)"'
@@ -206,8 +207,11 @@ class OpenaiService:
         try:
             async with self.client.stream("POST", address, json=body, headers=headers) as response:
                 if not response.is_success:
-                    told = "".join([data async for data in _events(response)])
-                    return _refused(response, told)
+                    told, error = "".join([data async for data in _events(response)]), None
+                    with suppress(ValueError):
+                        error = json.loads(told)
+                    wait = response.headers.get("Retry-After")
+                    return _failure_of(response.status_code, error, wait), told
                 await follow(_events(response), draft, on_text)
         except httpx.ConnectError:
             hint = (
@@ -288,20 +292,12 @@ def _data(line: bytes) -> str:
     return line[5:].decode(errors="replace").strip() if line.startswith(b"data:") else ""
 
 
-def _refused(response: httpx.Response, body: str) -> tuple[ChatDraft | ModelFailure, str]:
-    try:
-        error = json.loads(body)
-    except ValueError:
-        error = None
-    return _failure_of(response.status_code, error, response.headers.get("Retry-After")), body
-
-
 def _failure_of(status: int, error: object, wait: str | None = None) -> ChatDraft | ModelFailure:
     """The failure for an *error*; one in the middle of a stream, without status, may be retried."""
     if _FLAGGED.search(json.dumps(error)):
         return ChatDraft(blocked="CONTENT_FILTER")
     if status:
-        return failure_of(status, error, wait, _hint)
+        return failure_of(status, error, wait, _HINTS)
     return ModelFailure("error-event", hint=f"the server failed: see its log, and {CHECK_SETTINGS}")
 
 
@@ -309,10 +305,6 @@ def _told_status(error: object) -> int:
     """The status that an *error* in the middle of a stream tells by its code, else 0."""
     code = str(error.get("code")) if isinstance(error, Mapping) else ""
     return _CODES.get(code) or (int(code) if re.fullmatch(r"[45]\d\d", code) else 0)
-
-
-def _hint(status: int, error: str) -> str:
-    return next(hint for words, hint in _HINTS.items() if re.search(words, f"{status} {error}"))
 
 
 def _response_format(form: ResponseFormat, schema: Mapping[str, object]) -> dict[str, Any]:

@@ -37,8 +37,7 @@ _RUNAWAY: Final = re.compile(r"(?:\s{400}|\d{100})\Z")
 """Seen of models whose grammar lets them: white space or digits until the output limit."""
 
 FINISHES: Final[Mapping[str, FinishReason]] = {
-    **dict.fromkeys(("STOP", "FINISH_REASON_UNSPECIFIED"), "stop"),
-    **dict.fromkeys(("EOS_TOKEN", "EOS", "END", "END_TURN"), "stop"),
+    **dict.fromkeys("STOP FINISH_REASON_UNSPECIFIED EOS_TOKEN EOS END END_TURN".split(), "stop"),
     **dict.fromkeys(("LENGTH", "MODEL_LENGTH", "CONTINUATION"), "truncated"),
     **dict.fromkeys(("MAX_TOKENS", "MAX_OUTPUT_TOKENS"), "truncated"),
     "RECITATION": "recitation",

@@ -58,19 +58,15 @@ def _patterns(names: RegionNames) -> tuple[re.Pattern[str], ...]:
 
 
 _OUT_OF_DATE = (
-    r"(?:out of date|obsolete|not being (?:updated|maintained)|no longer (?:current|up to date|"
-    r"(?:being )?(?:updated|maintained)|(?:available|in force|in use|valid|applicable)"
+    r"(?:out of date|obsolete|discontinued|not being (?:updated|maintained)|no longer (?:current"
+    r"|up to date|(?:being )?(?:updated|maintained)|(?:available|in force|in use|valid|applicable)"
     r"(?! (?:by|for|in|to|as an?|online)\b)))(?! (?:after|if|once|unless|until|when)\b)"
 )
 """The lookaheads exclude what is true later or elsewhere: "not valid after ..."."""
 
-_GONE = (
-    r"(?:withdrawn|archived|superseded|replaced|rescinded|revoked|repealed|retired|discontinued|"
-    rf"{_OUT_OF_DATE})"
-)
+_GONE = rf"(?:withdrawn|archived|superseded|re(?:placed|scinded|voked|pealed|tired)|{_OUT_OF_DATE})"
 _IS_NOW = (
-    r"(?:was|is|has been|have been)(?: now| updated and| last updated [\w ]{4,20} and is)?"
-    r"|has now been"
+    r"(?:was|is|has(?: now)? been|have been)(?: now| updated and| last updated [\w ]+ and is)?"
 )
 _WITHDRAWN = re.compile(
     r"\W*(?:(?:warning|important|notice|(?:please )?note|withdrawn|archived(?: content)?)\W+)?"

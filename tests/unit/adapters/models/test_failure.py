@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from judge.adapters.models.failure import (
     CURRENT_MODEL,
+    GOOGLE_HINTS,
     MAX_RETRY_AFTER_S,
     failure_of,
-    google_hint,
 )
 from judge.settings import DEFAULT_MODEL
 
@@ -25,7 +25,7 @@ def google(status: str, message: str = "", reason: str = "", **detail: object) -
 
 
 def failed(status, error, retry_after=""):
-    return failure_of(status, error, retry_after, google_hint)
+    return failure_of(status, error, retry_after, GOOGLE_HINTS)
 
 
 def quota(name: str, message: str = "") -> dict:
