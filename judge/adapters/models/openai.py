@@ -43,7 +43,7 @@ _FAILED: Final = frozenset({HTTPStatus.INTERNAL_SERVER_ERROR, HTTPStatus.NOT_IMP
 _CHANGES: Final[tuple[tuple[str, frozenset[int], dict[str, Any]], ...]] = (
     ("max_completion_tokens", _REFUSED, {"limit_field": "max_completion_tokens"}),
     ("stream_options", _REFUSED, {"includes_usage": False}),
-    ("reasoning|support think", _REFUSED, {"says_effort": False}),
+    ("reasoning|think", _REFUSED, {"says_effort": False}),
     (
         r"\broles?\b|developer |system mess|only user",
         _REFUSED | _FAILED,
@@ -54,9 +54,9 @@ _CHANGES: Final[tuple[tuple[str, frozenset[int], dict[str, Any]], ...]] = (
 """What a message complains of, with such a status, and what is changed then."""
 
 _HINTS: Final[Mapping[str, str]] = {
-    "model_not_found|^404.*(?:model|eployment)": "JUDGE_MODEL names no model of this server, or "
-    "none that the key may use (Ollama: `ollama list` shows those it has, `ollama pull NAME` gets "
-    "one)",
+    "model_not_found|No endpoints|^404.*(?:model|eployment)": "JUDGE_MODEL names no model of this "
+    "server, or none that the key may use (Ollama: `ollama list` shows those it has, `ollama pull "
+    "NAME` gets one)",
     "unsupported_country": "the server is not offered in this country: use another",
     "^40[13]|(?i:API key not (?:valid|found))|Authorization header": "the key was refused: check "
     "JUDGE_OPENAI_API_KEY",

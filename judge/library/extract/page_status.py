@@ -29,7 +29,7 @@ _SUBJECT = (
 _APPLIES_TO = (
     r"(?:(?:applies|apply|relates?|relevant|available)(?: only)?"
     r"(?: to| in| for| across| if you live in)?|is (?:only |correct )?for|covers"
-    r"|(?:covers|explains|is about|tells you about|relates to) (?:the|[a-z]+) law in"
+    r"|(?:covers|explains|sets out|is about|tells you about|relates to) (?:the|[a-z]+) law in"
     r"|jurisdiction:|coverage:|(?:geographical )?extent:|country:|nations?:)"
     r"(?: [a-z]+)??(?: living| who (?:live|rent|work))?(?: in)?:?"
 )
@@ -58,9 +58,9 @@ def _patterns(names: RegionNames) -> tuple[re.Pattern[str], ...]:
 
 
 _OUT_OF_DATE = (
-    r"(?:out of date|obsolete|discontinued|not being (?:updated|maintained)|no longer (?:current"
-    r"|up to date|(?:being )?(?:updated|maintained)|(?:available|in force|in use|valid|applicable)"
-    r"(?! (?:by|for|in|to|as an?|online)\b)))(?! (?:after|if|once|unless|until|when)\b)"
+    r"(?:out of date|obsolete|discontinued|not being (?:updated|maintained)|no longer (?:active"
+    r"|current|up to date|(?:being )?(?:updated|maintained)|(?:available|in force|in use|valid|"
+    r"applicable)(?! (?:by|for|in|to|as an?|online)\b)))(?! (?:after|if|once|unless|until|when)\b)"
 )
 """The lookaheads exclude what is true later or elsewhere: "not valid after ..."."""
 
@@ -69,7 +69,8 @@ _IS_NOW = (
     r"(?:was|is|has(?: now)? been|have been)(?: now| updated and| last updated [\w ]+ and is)?"
 )
 _WITHDRAWN = re.compile(
-    r"\W*(?:(?:warning|important|notice|(?:please )?note|withdrawn|archived(?: content)?)\W+)?"
+    r"\W*(?:(?:warning|important|notice|(?:please )?note(?: that)?|withdrawn|archived(?: content)?)"
+    r"\W+)?"
     rf"(?:(?:(?:the )?{_PAGE} (?:on|in) )?this (?:[\w-]+ ){{0,3}}?{_PAGE}(?: to parliament)? "
     rf"(?:(?:{_IS_NOW}) {_GONE}|(?:has )?(?:expired(?! if)|ceased to (?:apply|have effect))"
     r"|no longer applies)\b"
@@ -221,7 +222,7 @@ _DATE_WITHIN = 45
 _OF_PAGE = re.compile(
     rb"<[^<>]*$|\b(?:Last|Date) ?$"
     rb"|(?:^|[^\w\s,'-]|\b(?:19|20)\d\d\b|\bby\b.{0,60})(?i:[\s,'-]*(?:the|this|our|page|guide|"
-    rb"guidance|content|document|information|article|advice|publication|site|legally|"
+    rb"guidance|content|document|information|article|advice|publication|leaflet|site|legally|"
     rb"medically|fact|date|was|is|has|have|been|last|first|most|recently|and|or|published|posted|"
     rb"updated|reviewed|on)\b)*[\s,'-]*$"
 )
@@ -275,9 +276,8 @@ def _line_date(label: re.Pattern[bytes], limited: bytes) -> date | None:
         start, end = found.span()
         after = lowered[end : end + _DATE_REACH].decode("utf-8", "replace")
         text = " ".join(unescape(_TAG.sub(r" \1 ", after)).split())[:_DATE_WITHIN]
-        day = parse_date(text)
         before = b" ".join(limited[max(0, start - 80) : start + 1].split())
-        if day and (before[-1:].isupper() or _OF_PAGE.search(before[:-1])):
+        if (day := parse_date(text)) and (before[-1:].isupper() or _OF_PAGE.search(before[:-1])):
             return day
     return None
 

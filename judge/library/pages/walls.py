@@ -74,7 +74,7 @@ _WALL_TITLE = re.compile(
     r"|account suspended|this domain is for sale|before you continue|moved permanently"
     r"|we(?:'ll| will) be (?:right )?back(?: soon| shortly| online)?|be right back"
     r"|(?:(?:web )?page|site|access) (?:is |was )?blocked|index of /.*|invalid url|mewngofnodi"
-    r"|object moved|redirecting\W*|under construction|coming soon|human verification"
+    r"|search results|object moved|redirecting\W*|under construction|coming soon|human verification"
     r"|tudalen heb ei chanfod|heb ganfod y dudalen|nid yw'r dudalen .*ar gael|gwall(?: 404)?)?"
     rf"\W*(?:{_SITE}.*)?"
 )

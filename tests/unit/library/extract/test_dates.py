@@ -76,6 +76,7 @@ def test_text_without_a_valid_date_gives_none(text):
         "<p>Last checked: 3 May 2024</p>",
         "<p>This page was last changed on 3 May 2024.</p>",
         "<p>Last review: 3 May 2024</p>",
+        "<p>Leaflet revised 3 May 2024</p>",
         "<p>Page Last Reviewed or Updated: 03-May-2024</p>",
         "<p>First published 1 May 2019, last updated 3 May 2024</p>",
         "<p>By Jo Example, Attorney Updated May 3, 2024</p>",

@@ -247,6 +247,10 @@ def test_hidden_words_inside_a_paragraph_are_left_out():
         "Read this page in Polish, Urdu, Welsh or British Sign Language.",
         "To leave this site quickly, press the Escape key three times, or this button.",
         "If somebody might see what you read, find out how to cover your tracks online.",
+        "This article is for informational purposes only, so ask a lawyer about yours.",
+        "The Act is up to date with all changes known to be in force on or before today.",
+        "We acknowledge the Traditional Owners of the lands on which we live and work.",
+        "Many of the products featured here are from partners who pay us for clicks.",
         "This is a new page. Your feedback will help us to make it better for all.",
         "No sentence ends in here though there are quite a few words in it",
     ],
@@ -262,6 +266,9 @@ def test_boilerplate_sentence_is_not_the_lead(sentence):
         "Share your view:",
         "If you agree to it:",
         "When you sign up to a service,",
+        "To help us make a decision,",
+        "If you want to leave,",
+        "For the purposes of this page,",
     ],
 )
 def test_sentence_that_resembles_a_byline_or_credit_is_the_lead(opening):
