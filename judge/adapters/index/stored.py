@@ -44,8 +44,8 @@ def text_key(text: str) -> int:
 def passage_terms(passage: Passage) -> list[str]:
     """The terms of *passage*: those of its text, headings and parts of identifiers."""
     heads = dict.fromkeys((passage.title, passage.chapter or "", passage.section or ""))
-    text = strip_accents(passage.text)
-    return terms_of("\n".join((text, *heads, identifier_parts(text))))
+    text = strip_accents("\n".join((passage.text, *heads)))
+    return terms_of(f"{text}\n{identifier_parts(text)}")
 
 
 def query_terms(query: SearchQuery) -> Counter[str]:

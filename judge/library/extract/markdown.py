@@ -255,7 +255,7 @@ def read_html(body: bytes, charset: str = "") -> DocumentText:
 
 def _reveal(tree: LexborHTMLParser) -> None:
     """Make text of what readers see at another moment: tabs, options, descriptions."""
-    for caption in tree.css("caption, figcaption, legend"):
+    for caption in tree.css("caption, figcaption:not([aria-hidden=true]), legend"):
         if around := caption.parent:
             around.insert_before(caption.text())
     for cell in tree.css("td:empty, th:empty"):

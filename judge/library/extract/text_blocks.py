@@ -127,7 +127,9 @@ def read_pages(pdf: PdfText) -> DocumentText:
 
 def _title(blocks: Sequence[TextBlock]) -> str | None:
     """The first paragraph, when it is a single short line; a sentence only above longer text."""
-    line, *more = blocks[0].text.strip("#=* \t\n").split("\n") if len(blocks) > 1 else ["", ""]
+    line, *more = (
+        blocks[0].text.strip("=* \t\n").lstrip("# ").split("\n") if len(blocks) > 1 else ["", ""]
+    )
     if more and (len(more) > 1 or any(map(str.isalnum, more[0]))):  # It may be underlined.
         return None
     if not _may_be_title(line):

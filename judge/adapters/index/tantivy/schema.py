@@ -84,7 +84,7 @@ def to_documents(item: DocumentWithPassages) -> Iterator[tantivy.Document]:
         heads = dict.fromkeys((passage.title, passage.chapter or "", passage.section or ""))
         plain_heads = [searchable(head) for head in heads if head]
         document = tantivy.Document(
-            body=[text, identifier_parts(text), *plain_heads],
+            body=[text, identifier_parts("\n".join((text, *plain_heads))), *plain_heads],
             heads=plain_heads,
             labels=_labels(passage),
         )

@@ -51,6 +51,7 @@ def test_page_shows_what_its_readers_can_see(markup, word):
         "<main><p>x</main><nav><p>secret</nav><footer><p>secret</footer><aside>secret</aside>",
         "<main><p>x</main><div class='cookie-banner'><p>secret</div>",
         "<main><h2>Fees<span class='mw-editsection'>[secret]</span></h2></main>",
+        "<main><p>x<figure><figcaption aria-hidden=true>secret</figcaption></figure></main>",
     ],
 )
 def test_page_hides_what_is_not_its_own(markup):
@@ -129,6 +130,7 @@ def test_markdown_of_other_tools_is_markdown(name):
 @pytest.mark.parametrize("line", ["# Minutes", "== Minutes ==", "*** Minutes ***", "Minutes"])
 def test_title_of_a_text_is_without_its_marks(line):
     assert read(f"{line}\n\nPresent were Anna and Tom.", "a.txt").passages[0].title == "Minutes"
+    assert read("Notes on C#\n\nIt is typed.", "a.txt").passages[0].title == "Notes on C#"
     assert read("WEBVTT\n\n00:01 --> 00:02\nHello", "a.vtt").passages[0].title == "a.vtt"
 
 
@@ -375,6 +377,8 @@ def test_format_that_nothing_reads_is_refused_in_words(kind):
         ("Najemca płaci czynsz do dziesiątego każdego miesiąca", "cp1250 utf-16"),
         ("Le café est payé à la fin du mois; l’élève n’est pas là", "cp1252 utf-8-sig"),
         ("El niño pagó la señal mañana", "cp1252"),
+        ("ผู้เช่าต้องจ่ายค่าเช่าทุกเดือน และหม้อน้ำเสีย", "cp874"),
+        ("Nuomininkas moka nuomą kiekvieno mėnesio pradžioje, šildymas įjungiamas", "cp1257"),
     ],
 )
 def test_encoding_is_recognised(text, encodings):
