@@ -73,12 +73,8 @@ def searchable(text: str) -> str:
         return meeting_spellings(text)
     # Stripping accents decomposes Hangul and kana, so compose them again.
     plain = normalize("NFC", strip_accents(strip_invisible(text))).translate(_PLAIN_LETTERS)
-    return _RUN.sub(_pairs, meeting_spellings(plain))
-
-
-def _pairs(run: re.Match[str]) -> str:
-    letters = run[0]
-    return f" {' '.join(map(''.join, pairwise(letters))) or letters} "
+    spelled = meeting_spellings(plain)
+    return _RUN.sub(lambda run: f" {' '.join(map(''.join, pairwise(run[0]))) or run[0]} ", spelled)
 
 
 _IDENTIFIER = re.compile(r"[A-Za-z0-9À-ÖØ-öø-ÿ]{2,80}")

@@ -133,8 +133,7 @@ def read_markdown(text: str, *, has_front_matter: bool = True) -> DocumentText:
 
 
 def without_markup(text: str) -> str:
-    """*text* without the markup of links, emphasis and code."""
-    # Twice, since a badge is a picture within a link.
+    """*text* without the markup of links, of pictures within them, of emphasis and of code."""
     unlinked = " ".join(_LINK.sub(r"\1\2", _LINK.sub(r"\1\2", text)).split())
     return _ANCHOR.sub("", unescape(" ".join(_MARKS.sub(r"\1", unlinked).split())))
 

@@ -127,9 +127,8 @@ def read_pages(pdf: PdfText) -> DocumentText:
 
 def _title(blocks: Sequence[TextBlock]) -> str | None:
     """The first paragraph, when it is a single short line; a sentence only above longer text."""
-    line, *more = (
-        blocks[0].text.strip("=* \t\n").lstrip("# ").split("\n") if len(blocks) > 1 else ["", ""]
-    )
+    text = blocks[0].text.strip("=* \t\n").lstrip("# ") if len(blocks) > 1 else "\n"
+    line, *more = text.split("\n")
     if more and (len(more) > 1 or any(map(str.isalnum, more[0]))):  # It may be underlined.
         return None
     if not _may_be_title(line):
