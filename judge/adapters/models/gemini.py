@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from judge.adapters.models.failure import ModelFailure, failure_of, google_hint
+from judge.adapters.models.failure import GOOGLE_HINTS, ModelFailure, failure_of
 from judge.adapters.models.remote import Draft, follow, in_each_object
 from judge.ports import Journal, OnText, ignore_text
 from judge.types.replies import ModelReply, Prompt, Thinking, Usage
@@ -195,7 +195,7 @@ def _failure(error: Exception) -> ModelFailure:
 
     if isinstance(error, APIError):
         headers: Mapping[str, str] = getattr(error.response, "headers", None) or {}
-        failure = failure_of(error.code, error.details, headers.get("Retry-After"), google_hint)
+        failure = failure_of(error.code, error.details, headers.get("Retry-After"), GOOGLE_HINTS)
         is_proxy = error.code in NO_STREAM and "'error'" not in str(error.details)
         return replace(failure, reason="no-stream") if is_proxy else failure
     if isinstance(error, ValueError):  # not JSON, or not a response
