@@ -73,8 +73,8 @@ _WALL_TITLE = re.compile(
     r"|welcome to (?:nginx|apache|iis|centos|plesk|caddy)!?|(?:apache2 .*|iis windows.*)"
     r"|account suspended|this domain is for sale|before you continue|moved permanently"
     r"|we(?:'ll| will) be (?:right )?back(?: soon| shortly| online)?|be right back"
-    r"|(?:(?:web )?page|site|access) (?:is |was )?blocked|index of /.*"
-    r"|object moved|redirecting\W*|under construction|coming soon|human verification|mewngofnodi"
+    r"|(?:(?:web )?page|site|access) (?:is |was )?blocked|index of /.*|invalid url|mewngofnodi"
+    r"|search results|object moved|redirecting\W*|under construction|coming soon|human verification"
     r"|tudalen heb ei chanfod|heb ganfod y dudalen|nid yw'r dudalen .*ar gael|gwall(?: 404)?)?"
     rf"\W*(?:{_SITE}.*)?"
 )
@@ -127,7 +127,6 @@ WALL_SIGNS = {
     "visit": "speaks of the visit, or of a new address, and hardly of its subject",
     "shrunk": "has shrunk to less than a tenth",
     "changed": "shares hardly a word with what stood there before",
-    "twin": "says the same as another address of its host",
 }
 """What each sign says of the page."""
 
@@ -139,7 +138,8 @@ def wall_sign(source: SourceSpec, page: ReadPage, last: PageRecord | None) -> st
         return "title"
     texts = [passage.text for passage in page.passages] or [page.lead or ""]
     body, headings = _stems(texts), _stems([*titles, *(p.heading for p in page.passages)])
-    length, signs = _length(texts), len(visit_signs([*titles, *texts]))
+    length = _length(texts)
+    signs = len(set(_SIGNS.findall(" ".join([*titles, *texts]).casefold())))
     subject = _stems([_NO_SUBJECT.sub("", source.title), *source.topics])
     shared = subject & body
     if page.withdrawn:  # A page keeps its title then; one that says so of no page is missing.
@@ -165,11 +165,6 @@ def _is_wall_title(title: str, source: SourceSpec) -> bool:
         return False
     own = _stems([source.title])
     return not (own and own <= _stems([title]))
-
-
-def visit_signs(texts: Iterable[str]) -> set[str]:
-    """The phrases in *texts* by which walls speak of the visit, the visitor and the site."""
-    return set(_SIGNS.findall(" ".join(texts).casefold()))
 
 
 def _sign_beside(last: PageRecord, body: set[str], length: int, known: float) -> str:

@@ -179,6 +179,8 @@ TEXT = "<p>Your landlord must keep the home and its boiler in repair, whatever t
         "Access Denied",
         "Service unavailable",
         "Sorry, there is a problem with the service",
+        "Invalid URL",
+        "Search results",
     ],
 )
 def test_page_titled_as_an_error_is_a_wall_whatever_it_says(title: str):
