@@ -77,8 +77,7 @@ def searchable(text: str) -> str:
 
 
 def _pairs(run: re.Match[str]) -> str:
-    letters = run[0]
-    return f" {' '.join(map(''.join, pairwise(letters))) or letters} "
+    return f" {' '.join(map(''.join, pairwise(run[0]))) or run[0]} "
 
 
 _IDENTIFIER = re.compile(r"[A-Za-z0-9À-ÖØ-öø-ÿ]{2,80}")
