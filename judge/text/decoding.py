@@ -3,6 +3,8 @@
 import codecs
 import re
 
+from judge.text.data import package_data
+
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # It begins as that of UTF-16 does.
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -14,28 +16,13 @@ _BYTE_ORDER_MARKS = (
 _WINDOWS_1252_NAMES = frozenset({"ascii", "iso8859-1", "cp1252"})
 """Encodings that the WHATWG Encoding Standard reads as windows-1252, since pages mean that."""
 
-_WEB_ENCODINGS = frozenset(
-    "utf-8 utf-16 utf-16-le utf-16-be cp866 iso8859-2 iso8859-3 iso8859-4 iso8859-5 iso8859-6 "
-    "iso8859-7 iso8859-8 iso8859-10 iso8859-13 iso8859-14 iso8859-15 iso8859-16 koi8-r koi8-u "
-    "mac-roman cp874 tis-620 cp1250 cp1251 iso8859-9 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 "
-    "gb2312 gbk gb18030 big5 big5hkscs euc_jp iso2022_jp shift_jis cp932 euc_kr cp949".split()
-)
-"""Python's names of the encodings in that standard. Others (`idna`, `unicode_escape`, `utf-7`)
-raise, warn, take quadratic time or hide markup, and no page uses them."""
-
 _DECLARED_WITHIN_BYTES = 32 * 1024
 """Browsers search the whole head, which in some templates begins with long comments or scripts."""
-
-_LIKELY = (
-    "cp1252 cp1250 cp1251 cp1253 cp1254 cp1255 cp1256 koi8_r cp866 shift_jis euc_jp gb18030 big5 "
-    "euc_kr"
-).split()
-"""Encodings that text without any mark is tried in; others look alike on a short text."""
 
 _SAMPLE_BYTES = 100_000
 _KANA = re.compile("[\u3041-\u30ff]")
 
-_COOKIE = re.compile(rb"\A(?:[^\n]{0,200}\n)?[^\n]{0,80}coding[:=][ \t]*([-\w.]{1,40})")
+_COOKIE = re.compile(rb"\A(?:[^\n]{0,200}\n)?[^\n]{0,80}coding[:=][ \t\"']*([-\w.]{1,40})")
 """How editors and Python declare an encoding in the first two lines."""
 
 _DECLARED = re.compile(
@@ -103,8 +90,9 @@ def _western(escaped: re.Match[str]) -> str:
 def _likely_encoding(content: bytes) -> str:
     from charset_normalizer import from_bytes  # noqa: PLC0415 - nearly all text is UTF-8
 
+    likely = package_data("documents")["encodings"]["likely"].split()
     sample = content[:_SAMPLE_BYTES].rpartition(b"\n")[0] or content[:_SAMPLE_BYTES]
-    found = {match.encoding: match for match in from_bytes(sample, cp_isolation=_LIKELY)}
+    found = {match.encoding: match for match in from_bytes(sample, cp_isolation=likely)}
     if not found:
         return "cp1252"
     best = next(iter(found.values()))
@@ -152,4 +140,4 @@ def _known_encoding(label: str) -> str:
         return ""
     if name in _WINDOWS_1252_NAMES:
         return "cp1252"
-    return name if name in _WEB_ENCODINGS else ""
+    return name if name in package_data("documents")["encodings"]["web"].split() else ""

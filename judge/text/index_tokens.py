@@ -77,19 +77,30 @@ def searchable(text: str) -> str:
 
 
 def _pairs(run: re.Match[str]) -> str:
-    letters = run[0]
-    return f" {' '.join(map(''.join, pairwise(letters))) or letters} "
+    return f" {' '.join(map(''.join, pairwise(run[0]))) or run[0]} "
 
 
 _IDENTIFIER = re.compile(r"[A-Za-z0-9À-ÖØ-öø-ÿ]{2,80}")
 _SMALL = "a-zß-öø-ÿ"
-_PART = re.compile(rf"[A-Z]+(?![{_SMALL}])|[A-ZÀ-ÖØ-Þ]?[{_SMALL}]+|(?<=[A-Za-zÀ-ÿ]{{2}})[0-9]+")
-
-_SPLIT = re.compile(
-    r"(?<![\w.,-])(?:[^\W\d_]+-[^\W\d_]+(?![\w-])|[^\W\d_](?:\.[^\W\d_])+\.?(?!\w)"
-    r"|\d{1,3}(?:,\d{3})+(?![\w,]))"
+_PART = re.compile(
+    rf"\A[0-9]+(?!st|nd|rd|th)(?=[A-Za-z]{{1,4}}\Z)|[A-Z]+(?![{_SMALL}])|[A-ZÀ-ÖØ-Þ]?[{_SMALL}]+"
+    r"|(?<=[A-Za-zÀ-ÿ]{2})[0-9]+"
 )
+
+_DOTTED = r"[^\W\d_](?:\.[^\W\d_])+\.?(?!\w)|\d{1,3}(?:,\d{3})+(?![\w,])"
+_REST = r"[-\u2010\u2011]([^\W\d_]+)(?![\w-])"
+SPLIT = rf"(?<![\w.,-])(?:[^\W\d_]+{_REST}|{_DOTTED})"
 """What others write as one word: e-mail, U.K., 1,200."""
+
+_PREFIX = r"([^\W\d_]|anti|co|de|inter|multi|non|off|on|pre|re|semi|sub|un|up|wi)"
+
+
+def as_one_word(question: str) -> str:
+    """*question* with "UK", and "email mail", since a prefix means little alone."""
+    whole = re.sub(
+        rf"(?<![\w.,-])(?:{_DOTTED})", lambda word: re.sub("[.,]", "", word[0]), question
+    )
+    return re.sub(rf"(?i)(?<![\w.,-]){_PREFIX}{_REST}", r"\1\2 \2", whole)
 
 
 def identifier_parts(text: str) -> str:
@@ -98,7 +109,7 @@ def identifier_parts(text: str) -> str:
     >>> identifier_parts("e-mail getUserId of HTTPServer2")  # and what others write as one word
     'email get User Id HTTP Server 2'
     """
-    parts = dict.fromkeys(re.sub("[-.,]", "", word[0]) for word in _SPLIT.finditer(text))
+    parts = dict.fromkeys(re.sub(r"[\W_]", "", word[0]) for word in re.finditer(SPLIT, text))
     for word in _IDENTIFIER.findall(text):
         if not (word.isalpha() and word[1:].islower()):
             found = _PART.findall(word)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.adapters.models.failure import failure_of, google_hint
+from judge.adapters.models.failure import GOOGLE_HINTS, failure_of
 from judge.adapters.models.gemini import ACCOUNT_LIMITED
 from judge.adapters.models.remote import BLOCKING
 
@@ -35,7 +35,7 @@ def error(status: str, message: str = "", reason: str = "") -> dict:
 )
 def test_each_error_is_as_the_table_of_the_operations_page_says(row, status, sent, words):
     [(_, happens, hint)] = [cells for cells in ROWS if cells[0].startswith(f"| {row}")]
-    failure = failure_of(status, sent, None, google_hint)
+    failure = failure_of(status, sent, None, GOOGLE_HINTS)
     assert happens.startswith("asked again" if failure.may_retry else "final")
     assert words in failure.hint
     assert hint.startswith("none") == (failure.hint == "")

@@ -106,7 +106,7 @@ class VectorFile:
 class VectorIndex:
     """See `SearchIndex` and `VectorStorage`: words by *text*, meaning by the vectors in *file*.
 
-    `total` counts the hits of the words, and of other passages the nearest, up to TOP_HITS.
+    `total` counts the hits of the words, or those of words and meaning that are at hand.
     """
 
     text: TantivyIndex
@@ -179,11 +179,8 @@ class VectorIndex:
             ]
             # Up to TOP_HITS of the later hits may be near, and so stand higher up.
             text = snapshot.run(plan, page.stop + TOP_HITS)
-            total = len(near)
-            if text.total:
-                near_ids = snapshot.labelled("id", [passage.id for passage in near])
-                total += snapshot.count(plan.query.and_must_not_match(near_ids))
-        return SearchResults(fused(text.hits, near)[page], total)
+        hits = fused(text.hits, near)
+        return SearchResults(hits[page], max(text.total, len(hits)))
 
     def _missing(self) -> list[tuple[int, str]]:
         """The key and the text of each passage without a vector."""

@@ -84,14 +84,11 @@ class ChatDraft(Draft):
         return Draft.reply(self, model)
 
     def _append(self, message: Mapping[str, Any]) -> None:
-        content = message.get("content")
-        if isinstance(content, list):  # in parts, of which some are thinking
-            kinds = {"text", "output_text"}
-            texts = (p for p in content if isinstance(p, dict) and p.get("type") in kinds)
-            content = "".join(_string(part.get("text")) for part in texts)
-        self._raw += _string(content)
-        told = message.get("reasoning_content") or message.get("reasoning")
-        self._reasoning += _string(told)
+        calls = message.get("tool_calls")  # by which some proxies get what fits a schema
+        for call in calls if isinstance(calls, list) else ():
+            self._raw += _string(_at(call, "function", "arguments"))
+        self._raw += _text(message.get("content"))
+        self._reasoning += _string(message.get("reasoning_content") or message.get("reasoning"))
         if _string(message.get("refusal")):
             self.blocked = "REFUSAL"
 
@@ -156,6 +153,14 @@ def _string(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
+def _text(content: object) -> str:
+    """The text of a message: its parts, of which some are thinking, or the JSON itself."""
+    if isinstance(content, list):
+        said = (p for p in content if _at(p, "type") in ("text", "output_text", None))
+        return "".join(_string(_at(part, "text")) for part in said)
+    return json.dumps(content) if isinstance(content, dict) else _string(content)
+
+
 def _usage(told: Mapping[str, Any]) -> Usage:
     """As we count: thinking tokens besides output tokens, not among them."""
     thinking = _count(told, "completion_tokens_details", "reasoning_tokens")
@@ -166,6 +171,12 @@ def _usage(told: Mapping[str, Any]) -> Usage:
 
 def _count(told: Any, *path: str) -> int:
     """The number at *path*; 0 where there is none."""
+    number = _at(told, *path)
+    return number if isinstance(number, int) else 0
+
+
+def _at(told: Any, *path: str) -> Any:
+    """What is at *path*; None where there is nothing."""
     for name in path:
         told = told.get(name) if isinstance(told, dict) else None
-    return told if isinstance(told, int) else 0
+    return told

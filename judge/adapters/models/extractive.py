@@ -31,6 +31,7 @@ NO_MODEL: Final = "No verdict: no language model is configured or available"
 SUMMARY: Final = NO_MODEL + ", so this only quotes the references that fit best."
 NOTHING: Final = NO_MODEL + ", and there is no reference on this to quote."
 NO_VIEW: Final = "Without a language model there is no view of this kind, and nothing to quote."
+ASK_AGAIN: Final = "Ask again when a language model is available."
 LEAD: Final = "This may bear on it, in the words of the reference."
 
 PARAPHRASE: Final = "You describe a disagreement and ask for a view of it."
@@ -151,12 +152,7 @@ def _reply(prompt: Prompt, quotes: Sequence[Quote]) -> dict[str, object]:
                 "name": persona.name,
                 "verdict": None,
                 "rationale": f"{LEAD} {quote.cited}" if quote else NO_VIEW,
-                "key_points": [
-                    *POINTS,
-                    _read_on(quote.reference)
-                    if quote
-                    else "Ask again when a language model is available.",
-                ],
+                "key_points": [*POINTS, _read_on(quote) if quote else ASK_AGAIN],
             }
             for persona, quote in zip_longest(prompt.personas, others)
         ],
@@ -166,6 +162,6 @@ def _reply(prompt: Prompt, quotes: Sequence[Quote]) -> dict[str, object]:
     }
 
 
-def _read_on(reference: Reference) -> str:
-    title = in_parentheses(fold_space(reference.title)).rstrip(".")
-    return f"Read it in full: {_cut(title, 100) or f'reference {reference.number}'}."
+def _read_on(quote: Quote) -> str:
+    title = in_parentheses(fold_space(quote.reference.title)).rstrip(".")
+    return f"Read it in full: {_cut(title, 100) or f'reference {quote.reference.number}'}."

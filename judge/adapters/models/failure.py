@@ -3,7 +3,7 @@
 import json
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -12,9 +12,13 @@ from typing import Final
 MAX_RETRY_AFTER_S: Final = 3600.0
 """The longest wait that callers are told, whatever a server asks for."""
 
-_SPENT: Final = r"(?i:insufficient.(?:quota|balance|credit)|balance is|FreeTierOnly)"
+_SPENT: Final = (
+    r"(?i:insufficient.(?:quota|balance|credit)|balance is|FreeTierOnly|(?:key|spending) limit"
+    r"|budget has been exceeded|\b(?:any|all)(?: available)? credits)"
+)
 _LASTING: Final = re.compile(
-    rf"(?!.*(?:per|/) ?min).*(?:limit: 0\b|spend|billing|credit|per ?day|daily|month|{_SPENT})",
+    r"(?!.*(?:per|/)[ -]?min).*(?:limit: 0\b|spend|billing|credit|(?:per[ -]?|by)day|daily|month"
+    rf"|{_SPENT})",
     re.IGNORECASE,
 )
 """The error of a quota that no waiting of a request's length restores."""
@@ -28,8 +32,8 @@ CURRENT_MODEL: Final = "gemini-3.8-flash"
 """The default of JUDGE_MODEL, which is named where another is not found."""
 
 _KEY: Final = "the key was refused: check GEMINI_API_KEY"
-_HINTS: Final[Mapping[str, str]] = {
-    '"API_KEY_INVALID"|API key (?:not valid|expired)': _KEY,
+GOOGLE_HINTS: Final[Mapping[str, str]] = {
+    '"API_KEY_INVALID"|(?i:API key (?:not (?:valid|found)|expired)|unregistered caller)': _KEY,
     "leaked": "Google has blocked the key because it was leaked: make a new one",
     "CONSUMER_SUSPENDED|denied access": "Google has suspended the key's project: see its notices",
     "BILLING_DISABLED": "billing is not enabled for the key's project: enable it there",
@@ -44,16 +48,13 @@ _HINTS: Final[Mapping[str, str]] = {
     "^(?=.*FAILED_PRECONDITION).*(?:location|country|region)": "Google does not serve this "
     "location without billing: switch on billing for the key's project, or run where the free "
     "tier is offered",
+    "^40[13]": _KEY,
+    "^404": "JUDGE_MODEL names no model of this service, or one that was retired: name another, "
+    f"such as {CURRENT_MODEL}",
+    "^3": "JUDGE_GEMINI_BASE_URL leads to a redirect, which is not followed with a key",
+    "": "the service does not take such a request: check JUDGE_MODEL and JUDGE_GEMINI_BASE_URL",
 }
-"""What the operator can do about an error with such a reason or message, the first that fits."""
-
-_STATUS_HINTS: Final[Mapping[int, str]] = {
-    HTTPStatus.UNAUTHORIZED: _KEY,
-    HTTPStatus.FORBIDDEN: _KEY,
-    HTTPStatus.NOT_FOUND: "JUDGE_MODEL names no model of this service, or one that was retired: "
-    f"name another, such as {CURRENT_MODEL}",
-}
-"""For errors without a known reason."""
+"""What the operator can do about an error of such words behind its status, the first that fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +78,11 @@ def failure_of(
     status: int,
     error: object,
     retry_after: str | None,
-    hint_of: Callable[[int, str], str] = lambda _status, _error: "",
+    hints: Mapping[str, str] | None = None,
 ) -> ModelFailure:
     """The failure for an HTTP *status* other than 200; *error* is the JSON of its body.
 
-    *hint_of* gives the hint for one that no retry can mend. The wait before a retry is in
+    *hints* has the hint for one that no retry can mend. The wait before a retry is in
     *retry_after*, the header, else in google.rpc.RetryInfo. A status outside 300 to 599 comes of
     an error in the middle of a stream and may be retried.
     """
@@ -96,7 +97,10 @@ def failure_of(
     # 499 is Google's for a call that it cancelled itself.
     is_transient = status in {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS, 499}
     if not is_transient and status < 500:
-        return ModelFailure("refused", status, may_retry=False, hint=hint_of(status, text))
+        told = (
+            hint for words, hint in (hints or {}).items() if re.search(words, f"{status} {text}")
+        )
+        return ModelFailure("refused", status, may_retry=False, hint=next(told, ""))
     waits = map(_seconds, [retry_after or "", *re.findall(r'"retryDelay": "([^"]*)"', text)])
     wait_s = next((seconds for seconds in waits if seconds is not None), None)
     return ModelFailure("status", status, retry_after_s=wait_s)
@@ -107,26 +111,13 @@ def _is_quota(status: int, error: str) -> bool:
 
     Google names its quotas; its message speaks of billing for those of a minute too.
     """
-    if status in {HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN}:
+    if status in {HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN, HTTPStatus.PRECONDITION_FAILED}:
         return re.search(_SPENT, error) is not None
     if status != HTTPStatus.TOO_MANY_REQUESTS:
         return status == HTTPStatus.PAYMENT_REQUIRED
     if names := re.findall(r'"quotaId": "([^"]*)"', error):
         return any("PerDay" in name for name in names) or "limit: 0" in error
     return _LASTING.match(error) is not None
-
-
-def google_hint(status: int, error: str) -> str:
-    """What the operator of a service of Google can do about an *error*."""
-    for pattern, hint in _HINTS.items():
-        if re.search(pattern, error):
-            return hint
-    if 300 <= status < 400:
-        return "JUDGE_GEMINI_BASE_URL leads to a redirect, which is not followed with a key"
-    return _STATUS_HINTS.get(
-        status,
-        "the service does not take such a request: check JUDGE_MODEL and JUDGE_GEMINI_BASE_URL",
-    )
 
 
 def _seconds(wait: str) -> float | None:

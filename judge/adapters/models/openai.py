@@ -8,6 +8,7 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from http import HTTPStatus
 from typing import Any, Final, Literal
@@ -42,7 +43,7 @@ _FAILED: Final = frozenset({HTTPStatus.INTERNAL_SERVER_ERROR, HTTPStatus.NOT_IMP
 _CHANGES: Final[tuple[tuple[str, frozenset[int], dict[str, Any]], ...]] = (
     ("max_completion_tokens", _REFUSED, {"limit_field": "max_completion_tokens"}),
     ("stream_options", _REFUSED, {"includes_usage": False}),
-    ("reasoning|support think", _REFUSED, {"says_effort": False}),
+    ("reasoning|think", _REFUSED, {"says_effort": False}),
     (
         r"\broles?\b|developer |system mess|only user",
         _REFUSED | _FAILED,
@@ -51,6 +52,21 @@ _CHANGES: Final[tuple[tuple[str, frozenset[int], dict[str, Any]], ...]] = (
     ("stream", _REFUSED | {403, 405, 501}, {"streams": False}),
 )
 """What a message complains of, with such a status, and what is changed then."""
+
+_HINTS: Final[Mapping[str, str]] = {
+    "model_not_found|No endpoints|^404.*(?:model|eployment)": "JUDGE_MODEL names no model of this "
+    "server, or none that the key may use (Ollama: `ollama list` shows those it has, `ollama pull "
+    "NAME` gets one)",
+    "unsupported_country": "the server is not offered in this country: use another",
+    "^40[13]|(?i:API key not (?:valid|found))|Authorization header": "the key was refused: check "
+    "JUDGE_OPENAI_API_KEY",
+    "^40[45]": "there are no chat completions at JUDGE_OPENAI_BASE_URL, which mostly ends in /v1, "
+    "as in http://127.0.0.1:11434/v1",
+    "^3": "JUDGE_OPENAI_BASE_URL leads to a redirect, which is not followed with a key",
+    "": f"the server does not take such a request: {CHECK_SETTINGS}, and that the model's context "
+    "has room for 16,000 tokens",
+}
+"""What the operator can do about an error of such words behind its status, the first that fits."""
 
 _FLAGGED: Final = re.compile(
     '"(?:content_(?:filter|policy_violation)|Responsible\\w+|data_inspection_failed|flagged_input)"'
@@ -191,8 +207,11 @@ class OpenaiService:
         try:
             async with self.client.stream("POST", address, json=body, headers=headers) as response:
                 if not response.is_success:
-                    told = "".join([data async for data in _events(response)])
-                    return _refused(response, told)
+                    told, error = "".join([data async for data in _events(response)]), None
+                    with suppress(ValueError):
+                        error = json.loads(told)
+                    wait = response.headers.get("Retry-After")
+                    return _failure_of(response.status_code, error, wait), told
                 await follow(_events(response), draft, on_text)
         except httpx.ConnectError:
             hint = (
@@ -273,20 +292,12 @@ def _data(line: bytes) -> str:
     return line[5:].decode(errors="replace").strip() if line.startswith(b"data:") else ""
 
 
-def _refused(response: httpx.Response, body: str) -> tuple[ChatDraft | ModelFailure, str]:
-    try:
-        error = json.loads(body)
-    except ValueError:
-        error = None
-    return _failure_of(response.status_code, error, response.headers.get("Retry-After")), body
-
-
 def _failure_of(status: int, error: object, wait: str | None = None) -> ChatDraft | ModelFailure:
     """The failure for an *error*; one in the middle of a stream, without status, may be retried."""
     if _FLAGGED.search(json.dumps(error)):
         return ChatDraft(blocked="CONTENT_FILTER")
     if status:
-        return failure_of(status, error, wait, _hint)
+        return failure_of(status, error, wait, _HINTS)
     return ModelFailure("error-event", hint=f"the server failed: see its log, and {CHECK_SETTINGS}")
 
 
@@ -294,27 +305,6 @@ def _told_status(error: object) -> int:
     """The status that an *error* in the middle of a stream tells by its code, else 0."""
     code = str(error.get("code")) if isinstance(error, Mapping) else ""
     return _CODES.get(code) or (int(code) if re.fullmatch(r"[45]\d\d", code) else 0)
-
-
-def _hint(status: int, error: str) -> str:
-    if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN} or "API key not valid" in error:
-        return "the key was refused: check JUDGE_OPENAI_API_KEY"
-    if status == HTTPStatus.NOT_FOUND and "model" in error:
-        return (
-            "JUDGE_MODEL names no model of this server (Ollama: `ollama list` shows those it has, "
-            "`ollama pull NAME` gets one)"
-        )
-    if status in {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED}:
-        return (
-            "there are no chat completions at JUDGE_OPENAI_BASE_URL, which mostly ends in /v1, as "
-            "in http://127.0.0.1:11434/v1"
-        )
-    if 300 <= status < 400:
-        return "JUDGE_OPENAI_BASE_URL leads to a redirect, which is not followed with a key"
-    return (
-        f"the server does not take such a request: {CHECK_SETTINGS}, and that the model's context "
-        "has room for 16,000 tokens"
-    )
 
 
 def _response_format(form: ResponseFormat, schema: Mapping[str, object]) -> dict[str, Any]:

@@ -37,11 +37,14 @@ _RUNAWAY: Final = re.compile(r"(?:\s{400}|\d{100})\Z")
 """Seen of models whose grammar lets them: white space or digits until the output limit."""
 
 FINISHES: Final[Mapping[str, FinishReason]] = {
-    **dict.fromkeys(("STOP", "FINISH_REASON_UNSPECIFIED"), "stop"),
-    **dict.fromkeys(("EOS_TOKEN", "EOS", "END", "END_TURN"), "stop"),
-    **dict.fromkeys(("LENGTH", "MAX_TOKENS", "CONTINUATION"), "truncated"),
+    **dict.fromkeys("STOP FINISH_REASON_UNSPECIFIED EOS_TOKEN EOS END END_TURN".split(), "stop"),
+    **dict.fromkeys(("LENGTH", "MODEL_LENGTH", "CONTINUATION"), "truncated"),
+    **dict.fromkeys(("MAX_TOKENS", "MAX_OUTPUT_TOKENS"), "truncated"),
     "RECITATION": "recitation",
 }
+
+BROKEN_OFF: Final = frozenset({"", "ERROR", "ABORT", "INSUFFICIENT_SYSTEM_RESOURCE"})
+"""Finish reasons of a server that stopped before the model did; some send none."""
 
 BLOCKING: Final = frozenset(
     "SAFETY PROHIBITED_CONTENT BLOCKLIST SPII ESCALATION MODEL_ARMOR CONTENT_FILTER SENSITIVE "
@@ -102,8 +105,8 @@ class Draft:
 
     @property
     def is_cut_short(self) -> bool:
-        """Whether the stream ended before the reply was complete; some send no finish reason."""
-        return not (self.finish or self.blocked) and is_incomplete_json(self.text)
+        """Whether the server stopped before the reply was complete."""
+        return self.finish in BROKEN_OFF and not self.blocked and is_incomplete_json(self.text)
 
     def reply(self, model: str) -> ModelReply:
         """The finished reply; raises ContentBlocked."""

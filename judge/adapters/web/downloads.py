@@ -1,6 +1,7 @@
 """What a download needs: addresses, redirects, bounded bodies, and errors as FetchError."""
 
 import contextlib
+import re
 import ssl
 import zlib
 from collections.abc import Iterator
@@ -14,6 +15,9 @@ MAX_URL_CHARS = 4096
 _UNSUPPORTED_CODINGS = frozenset("br compress dcb dcz deflate exi x-compress zstd".split())
 """Content codings that we cannot decode. A name that is no coding, such as UTF-8, is ignored, as in
 browsers."""
+
+_END = re.compile(rb"</html\s*>|%%EOF", re.IGNORECASE)
+"""How HTML and PDF end, whatever length the server has told."""
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _LIBRARY_ERRORS = (
@@ -107,10 +111,14 @@ async def read_body(response: httpx.Response, limit: int) -> bytes:
             f"The reply is compressed with {encoding[:40]!r}, but only gzip was asked for.",
         )
     raw = bytearray()
-    async for chunk in response.aiter_raw():
-        raw += chunk[: limit + 1 - len(raw)]
-        if len(raw) > limit:
-            return bytes(raw)
+    try:
+        async for chunk in response.aiter_raw():
+            raw += chunk[: limit + 1 - len(raw)]
+            if len(raw) > limit:
+                return bytes(raw)
+    except httpx.RemoteProtocolError:  # as in browsers, only the end of the data counts
+        if not (gzip_count or _END.search(raw[-200:])):
+            raise
     return unzip(bytes(raw), limit) if raw and gzip_count else bytes(raw)
 
 

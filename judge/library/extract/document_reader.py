@@ -10,6 +10,7 @@ from posixpath import splitext
 from judge.errors import InvalidRequest, UnreadableDocument
 from judge.library.extract.markdown import read_html, read_markdown
 from judge.library.extract.structured import (
+    read_cards,
     read_code,
     read_json,
     read_mail,
@@ -52,7 +53,7 @@ MAX_BYTES = 10 * 1024 * 1024
 MAX_NAME = 100
 """Characters of a collection's name."""
 
-READERS_VERSION = "11"
+READERS_VERSION = "12"
 """Increment it when documents are split differently: then unchanged files are read again too."""
 
 
@@ -172,6 +173,7 @@ def _read(
 _READERS: Mapping[str, Callable[[str], DocumentText]] = {
     "markdown": read_markdown,
     "table": read_table,
+    "cards": read_cards,
     "json": read_json,
     "notebook": read_notebook,
     "text": read_text,

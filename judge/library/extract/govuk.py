@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from html import escape
+from itertools import filterfalse
 from urllib.parse import unquote, urlsplit
 
 from judge.errors import UnreadableDocument
 from judge.library.extract.html_page import MAX_TITLE_WORDS, ReadPage
-from judge.library.extract.lead_paragraph import is_prose
+from judge.library.extract.lead_paragraph import is_boilerplate, is_prose
 from judge.library.extract.markup import limit_markup, parse_markup
 from judge.library.extract.page_blocks import PageBlocks, read_blocks
 from judge.library.extract.page_passages import MAX_WORDS, clean_text, cut_text, read_passages
@@ -104,7 +105,7 @@ def _with_text(facts: ReadPage, item: Mapping[str, object], part: str, max_words
     page = _parse(html)
     passages = read_passages(page) or read_passages(page := _parse(_html(item.get("description"))))
     prose = (block.text for block in page.blocks if block.tag in {"p", "div"} and is_prose(block))
-    lead = next(prose, passages[0].text if passages else "")
+    lead = next(filterfalse(is_boilerplate, prose), passages[0].text if passages else "")
     return replace(facts, lead=cut_text(clean_text(lead), max_words) or None, passages=passages)
 
 

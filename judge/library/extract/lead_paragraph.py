@@ -14,18 +14,21 @@ _SENTENCE_END = re.compile(r"[.!?\u2026\u3002][\"'\u201d\u2019\u00bb)\]\ufffd]*(
 """U+FFFD may be a quotation mark that a wrong encoding lost."""
 
 _BOILERPLATE = (
-    *("use cookies", "uses cookies", "our cookies", "accept cookies", "essential cookies"),
-    *("additional cookies", "enable javascript"),
-    *("your browser", "official website", ".gov website", "affiliate links", "earn a commission"),
-    *("a small commission", "advertising partners", "our newsletter", "to your inbox"),
-    *("sign up for our", "sign up to our", "subscribe now", "by clicking", "you agree to our"),
-    *(", you agree to", "\u00a9", "originally published", "is licensed under", "copyright holder"),
-    *("all rights reserved", "available in welsh", "lorem ipsum", "in your inbox", "was this page"),
-    *("page is also available", "guide is also available", "help us improve", "not legal advice"),
-    *("general information only", "substitute for legal", "substitute for medical"),
-    *("{{", "{%", "<%", "${"),  # what a script should have filled in
-)
-"""Phrases that sites repeat on every page; guidance says "if you agree to a plan" too."""
+    "use cookies/uses cookies/our cookies/accept cookies/essential cookies/additional cookies"
+    "/enable javascript/your browser/official website/.gov website/affiliate links"
+    "/earn a commission/a small commission/advertising partners/our newsletter/to your inbox"
+    "/sign up for our/sign up to our/subscribe now/by clicking/you agree to our/, you agree to"
+    "/\u00a9/originally published/is licensed under/copyright holder/all rights reserved"
+    "/available in welsh/lorem ipsum/in your inbox/was this page/page is also available"
+    "/guide is also available/help us improve/help us to improve/feedback will help"
+    "/not legal advice/please donate/our phone lines/our chat is/readspeaker/read this page in"
+    "/leave this site/tracks online/general information only/substitute for legal"
+    "/substitute for medical/informational purposes/information purposes/constitute legal advice"
+    "/to date with all changes/known outstanding effects/editorial standards"
+    "/traditional custodians/traditional owners/products featured/{{/{%/<%/${"
+).split("/")
+"""Phrases that sites repeat on every page, and what a script should have filled in; guidance says
+"if you agree to a plan" too."""
 
 _BYLINE = re.compile(
     r"[Bb][Yy]:? [A-Z][^\s,]* (?:[a-z]{1,3} )?[A-Z]"
@@ -161,16 +164,13 @@ def _asides(page: PageBlocks, prose: Sequence[PageBlock]) -> list[bool]:
 
 def _paragraphs(page: PageBlocks, prose: list[PageBlock]) -> list[PageBlock]:
     """The `<p>`, headings and sibling `<div>` blocks if `<p>` hold most text, else all."""
-    marked = [block for block in prose if block.tag == "p" or block.tag in HEADING_TAGS]
+    tags = {"p", *HEADING_TAGS}
+    marked = [block for block in prose if block.tag in tags]
     if _size(marked) < _PARAGRAPH_SHARE * _size(prose):
         return prose
     around = {page.parents[block.element] for block in marked if block.tag == "p"}
     return [
-        block
-        for block in prose
-        if block.tag == "p"
-        or block.tag in HEADING_TAGS
-        or (block.tag == "div" and page.parents[block.element] in around)
+        b for b in prose if b.tag in tags or (b.tag == "div" and page.parents[b.element] in around)
     ]
 
 

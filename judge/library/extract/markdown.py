@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import datetime
 from html import unescape
 from itertools import groupby
 from json import dumps
@@ -36,39 +36,27 @@ MAX_LINES = 200
 MAX_CHARACTERS = 5_000
 """A dotted key of TOML takes memory quadratic in its depth: 40 MB for so many characters."""
 
-_UNQUOTED_COLON = re.compile(r"^(\w[\w -]*: +)([^\s\"'\[{>|&*!#].*: .*)$", re.MULTILINE)
-"""An unquoted value that contains a colon."""
+_UNQUOTED = re.compile(r"(?m)^(\w[\w -]*: +)(?![\"'>|#&]|[\[{][^\[\]{}]*[\]}]\s*$)([^\0-\x1f]*\S)")
+"""A value without quotation marks that is no list."""
 
 _ENDS = {"---": ("---", "..."), "+++": ("+++",)}
 
 
-class FrontMatter(NamedTuple):
-    """The YAML or TOML above a text, and the number of lines that it takes (0 without any)."""
-
-    end: int = 0
-    title: str | None = None
-    tags: tuple[str, ...] = ()
-    date: datetime | None = None
-
-
-def read_front_matter(lines: Sequence[str]) -> FrontMatter:
-    """The front matter at the top of *lines*."""
+def read_front_matter(lines: Sequence[str]) -> tuple[int, DocumentText]:
+    """The lines of the YAML or TOML at the top of *lines*, 0 without any, and what it tells."""
     rule = lines[0].rstrip()
     block = lines[1:MAX_LINES]
     ends = (at for at, line in enumerate(block) if line.rstrip() in _ENDS.get(rule, ()))
     end = next(ends, 0)
     fields = _fields("\n".join(block[:end]), is_toml=rule == "+++")
     if not fields:
-        return FrontMatter()
+        return 0, DocumentText(())
     known = {name.lower(): value for name, value in fields.items()}
-    tags = known.get("tags")
-    named = tags.split(",") if isinstance(tags, str) else _texts(tags)
-    return FrontMatter(
-        end + 2,
-        title=next(iter(_texts(known.get("title"))), None),
-        tags=tuple(dict.fromkeys(filter(None, (" ".join(tag.split()) for tag in named)))),
-        date=_moment(known.get("date")),
-    )
+    named = known.get("tags")
+    named = named.split(",") if isinstance(named, str) else _texts(named)
+    tags = tuple(dict.fromkeys(filter(None, (" ".join(tag.split()).lstrip("#") for tag in named))))
+    title = next(iter(_texts(known.get("title"))), None)
+    return end + 2, DocumentText((), title, tags=tags, date=_moment(known.get("date")))
 
 
 def _fields(text: str, *, is_toml: bool) -> Mapping[str, object]:
@@ -80,10 +68,8 @@ def _fields(text: str, *, is_toml: bool) -> Mapping[str, object]:
     with suppress(tomllib.TOMLDecodeError, RecursionError):
         if is_toml:
             return tomllib.loads(text)
-        # Many write `title: Part 1: The start`, which is not valid YAML.
-        quoted = _UNQUOTED_COLON.sub(
-            lambda field: field[1] + dumps(field[2], ensure_ascii=False), text
-        )
+        # Many write `title: Part 1: The start` or `title: [Draft] Lease`, which is not valid YAML.
+        quoted = _UNQUOTED.sub(lambda field: field[1] + dumps(field[2], ensure_ascii=False), text)
         for attempt in (text, quoted):
             with suppress(yaml.YAMLError):
                 # Not libyaml, which crashes the process where lists stand in one another too deep.
@@ -99,15 +85,14 @@ def _texts(value: object) -> list[str]:
 
 def _moment(value: object) -> datetime | None:
     """*value* as a time, in UTC if it names no zone; None when it is not a time."""
-    text = value.isoformat() if isinstance(value, date) else next(iter(_texts(value)), "")
     try:
-        return parse_moment(text)
+        return parse_moment(str(value))
     except (ValueError, OverflowError):
         return None
 
 
 _HEADING = re.compile(
-    r" {0,3}(?:(#{1,6})(?:[ \t]+(.*))?|<h([1-6])\b[^<>]{0,500}>(.*)</h\3>\s*)", re.IGNORECASE
+    r" {0,3}(?:(#{1,6})(?:[ \t]+(.*))?|(?is:<h([1-6])\b[^<>]{0,500}>(.*)</h\3>)\s*)"
 )
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
@@ -120,10 +105,10 @@ _LINK = re.compile(
 _MARKS = re.compile(
     r"\\([!-/:-@\[-`{-~])|\*+(?=\S)|(?<=\S)\*+|`+|~~|(?<!\w)_+|(?<!_)_++(?!\w)|\[\^[^\[\]\s]{1,50}\]"
     r"|\s*\{[#.:][^{}]{0,200}\}\s*"
-    r"|</?(?:a|b|br|code|em|i|img|kbd|span|strong|sub|sup)\b[^<>]{0,500}>"
+    r"|</?(?:a|b|br|code|em|i|img|kbd|picture|source|span|strong|sub|sup)\b[^<>]{0,500}>"
 )
-_ANCHOR = re.compile(r"\s*¶\s*$|\s+[#§]\s*$")
-"""What generators put after a heading, to link to it."""
+_ANCHOR = re.compile(r"^#\s+|\s*[¶\u200b]\s*$|\s+[#§]\s*$")
+"""What generators put before or after a heading, to link to it."""
 
 
 class _Heading(NamedTuple):
@@ -138,24 +123,19 @@ _Segment = tuple[int, int, _Heading | None, bool]
 def read_markdown(text: str, *, has_front_matter: bool = True) -> DocumentText:
     """The blocks of *text*; its title is the front matter's, or the first heading of level 1."""
     lines = split_lines(text)
-    front = read_front_matter(lines) if has_front_matter else FrontMatter()
-    segments = list(_segments(lines, front.end))
-    if not segments and front.end:  # Front matter alone is the text.
-        segments = [(0, front.end, None, False)]
+    end, front = read_front_matter(lines) if has_front_matter else (0, DocumentText(()))
+    # Front matter alone is the text.
+    segments = list(_segments(lines, end)) or [(0, end, None, False)][: end > 0]
     headings = (heading for _, _, heading, _ in segments if heading and heading.text)
     title = front.title or next((h.text for h in headings if h.level == 1), None)
-    return DocumentText(
-        tuple(_blocks(lines, segments, title)),
-        title=title,
-        language="markdown",
-        tags=front.tags,
-        date=front.date,
-    )
+    blocks = tuple(_blocks(lines, segments, title))
+    return replace(front, blocks=blocks, title=title, language="markdown")
 
 
 def without_markup(text: str) -> str:
     """*text* without the markup of links, emphasis and code."""
-    unlinked = " ".join(_LINK.sub(r"\1\2", text).split())
+    # Twice, since a badge is a picture within a link.
+    unlinked = " ".join(_LINK.sub(r"\1\2", _LINK.sub(r"\1\2", text)).split())
     return _ANCHOR.sub("", unescape(" ".join(_MARKS.sub(r"\1", unlinked).split())))
 
 
@@ -183,18 +163,21 @@ def _blocks(
 def _segments(lines: Sequence[str], at: int) -> Iterator[_Segment]:
     """The paragraphs, headings and fences from line *at* on."""
     start = at
+    last = max((number for number, line in enumerate(lines) if "-->" in line), default=-1)
     while at < len(lines):
         whole, line = lines[at], lines[at].strip()
-        ends = (end + 1 for end in range(at, len(lines)) if "-->" in lines[end])
-        if "<!--" in line and (end := next(ends, None)):
+        if at <= last and "<!--" in line and "<!--" in re.sub("`[^`]*`", "", line):
+            end = next(end + 1 for end in range(at, len(lines)) if "-->" in lines[end])
             is_alone = line.startswith("<!--") and lines[end - 1].rstrip().endswith("-->")
             if is_alone and start < at:
                 yield start, at, None, False
             start, at = end if is_alone else start, end
             continue
+        end = _end_of_heading(lines, at)
         fence = _FENCE.match(whole)
-        heading = _HEADING.fullmatch(whole)
-        underline = _UNDERLINE.fullmatch(whole) if at - start == 1 else None
+        heading = _HEADING.fullmatch("\n".join(lines[at:end]))
+        is_line = at - start == 1 and lines[start].lstrip()[:2] not in {"- ", "* ", "+ ", "> "}
+        underline = _UNDERLINE.fullmatch(whole) if is_line else None
         if start < at and (fence or heading or not line):
             yield start, at, None, False
         if fence:
@@ -202,14 +185,15 @@ def _segments(lines: Sequence[str], at: int) -> Iterator[_Segment]:
             yield at, end, None, True
             at = start = end
             continue
-        at += 1
         if heading:
             words = (heading[2] or heading[4] or "").split()
             is_closed = words and not words[-1].strip("#")  # as in `## Title ##`
             title = without_markup(" ".join(words[:-1] if is_closed else words))
-            yield at - 1, at, _Heading(len(heading[1] or "") or int(heading[3]), title), False
-            start = at
-        elif underline:
+            yield at, end, _Heading(len(heading[1] or "") or int(heading[3]), title), False
+            at = start = end
+            continue
+        at += 1
+        if underline:
             level = 1 if underline[1][0] == "=" else 2
             yield start, at, _Heading(level, without_markup(lines[start])), False
             start = at
@@ -217,6 +201,12 @@ def _segments(lines: Sequence[str], at: int) -> Iterator[_Segment]:
             start = at
     if start < at:
         yield start, at, None, False
+
+
+def _end_of_heading(lines: Sequence[str], at: int) -> int:
+    """The line after *at*, or after the end of a heading in HTML, which may hold a logo."""
+    within = range(at, min(at + 30, len(lines))) if lines[at].lstrip()[:2].lower() == "<h" else ()
+    return next((end + 1 for end in within if "</h" in lines[end].lower()), at + 1)
 
 
 def _end_of_fence(lines: Sequence[str], at: int, mark: str) -> int:
@@ -228,7 +218,9 @@ def _end_of_fence(lines: Sequence[str], at: int, mark: str) -> int:
     return len(lines)
 
 
-_SKIPPED = "aside, form:not(:has(h1, main, article)), [role=doc-backlink], [data-tag-name]"
+_SKIPPED = (
+    "aside,form:not(:has(h1,main,article)),[role=doc-backlink],[data-tag-name],.mw-editsection"
+)
 """Not a form around the whole page, as ASP.NET has it."""
 
 _MAIN = "main, [role=main]"
@@ -263,8 +255,9 @@ def read_html(body: bytes, charset: str = "") -> DocumentText:
 
 def _reveal(tree: LexborHTMLParser) -> None:
     """Make text of what readers see at another moment: tabs, options, descriptions."""
-    for node in tree.css(_SKIPPED):
-        node.decompose()
+    for caption in tree.css("caption, figcaption, legend"):
+        if around := caption.parent:
+            around.insert_before(caption.text())
     for cell in tree.css("td:empty, th:empty"):
         cell.insert_child("–")  # Else the rest of its row would be shifted.
     controls = (node.attributes.get("aria-controls") or "" for node in tree.css("[aria-controls]"))
@@ -285,7 +278,9 @@ def _reveal(tree: LexborHTMLParser) -> None:
 
 
 def _keep_main(tree: LexborHTMLParser) -> None:
-    """Remove what stands before the main part of the page, and what is not its own after it."""
+    """Remove what is not its own, and what stands before the main part of the page."""
+    for other in tree.css(_SKIPPED):
+        other.decompose()
     main = tree.css_first(_MAIN)
     node: LexborNode | None = main if main and main.text(strip=True) else None
     while node is not None and node.tag != "body":

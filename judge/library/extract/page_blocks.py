@@ -75,7 +75,7 @@ _WHITE = re.compile(
 
 _HIDING_CLASSES = frozenset(
     "d-none hidden is-hidden u-hidden invisible display-none uk-hidden w3-hide sf-hidden "
-    "element-invisible show-for-sr visible-print-block".split()
+    "element-invisible show-for-sr visible-print-block print-only".split()
 )
 _SHOWING_CLASS = re.compile(
     r"(?:^|\s)(?:(?:sm|md|lg|xl|2xl|xxl):(?:block|inline|flex|grid|table|contents|visible|"

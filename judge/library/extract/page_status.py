@@ -23,11 +23,14 @@ _PAGE = (
     r"form|standard|circular|notice|collection|report|code of practice|transcript|case study|"
     r"manual|service|(?:web)?site|version)"
 )
-_SUBJECT = rf"(?:(?:this|the|our) (?:[\w-]+ )??)?{_PAGE}(?: (?:on|in) this {_PAGE})?"
+_SUBJECT = (
+    rf"(?:the law in )?(?:(?:this|the|our) (?:[\w-]+ )??)?{_PAGE}(?: (?:on|in) this {_PAGE})?"
+)
 _APPLIES_TO = (
-    r"(?:(?:applies|apply|relates?|available)(?: only)?(?: to| in| for| across| if you live in)?"
-    r"|is (?:only )?for|covers|(?:covers|explains|is about|tells you about|relates to) the law in"
-    r"|jurisdiction:|(?:geographical )?extent:|country:|nations?:)"
+    r"(?:(?:applies|apply|relates?|relevant|available)(?: only)?"
+    r"(?: to| in| for| across| if you live in)?|is (?:only |correct )?for|covers"
+    r"|(?:covers|explains|sets out|is about|tells you about|relates to) (?:the|[a-z]+) law in"
+    r"|jurisdiction:|coverage:|(?:geographical )?extent:|country:|nations?:)"
     r"(?: [a-z]+)??(?: living| who (?:live|rent|work))?(?: in)?:?"
 )
 _LABEL = re.compile(rf"(?:{_SUBJECT} |this )?applies (?:to|in):?$")
@@ -55,20 +58,25 @@ def _patterns(names: RegionNames) -> tuple[re.Pattern[str], ...]:
 
 
 _OUT_OF_DATE = (
-    r"(?:out of date|obsolete|not being (?:updated|maintained)|no longer (?:available|in force|"
-    r"in use|current|valid|up to date|updated|being updated|maintained|being maintained|"
-    r"applicable))(?! (?:after|if|once|unless|until|when)\b)"
+    r"(?:out of date|obsolete|discontinued|not being (?:updated|maintained)|no longer (?:active"
+    r"|current|up to date|(?:being )?(?:updated|maintained)|(?:available|in force|in use|valid|"
+    r"applicable)(?! (?:by|for|in|to|as an?|online)\b)))(?! (?:after|if|once|unless|until|when)\b)"
 )
-"""The lookahead excludes what a document may say about a later day: "not valid after ..."."""
+"""The lookaheads exclude what is true later or elsewhere: "not valid after ..."."""
 
-_GONE = rf"(?:withdrawn|archived|superseded|replaced|rescinded|revoked|retired|{_OUT_OF_DATE})"
-_IS_NOW = r"(?:was|is|has been|have been)(?: now)?|has now been"
+_GONE = rf"(?:withdrawn|archived|superseded|re(?:placed|scinded|voked|pealed|tired)|{_OUT_OF_DATE})"
+_IS_NOW = (
+    r"(?:was|is|has(?: now)? been|have been)(?: now| updated and| last updated [\w ]+ and is)?"
+)
 _WITHDRAWN = re.compile(
-    r"\W*(?:(?:warning|important|notice|(?:please )?note|withdrawn|archived(?: content)?)\W+)?"
+    r"\W*(?:(?:warning|important|notice|(?:please )?note(?: that)?|withdrawn|archived(?: content)?)"
+    r"\W+)?"
     rf"(?:(?:(?:the )?{_PAGE} (?:on|in) )?this (?:[\w-]+ ){{0,3}}?{_PAGE}(?: to parliament)? "
-    rf"(?:(?:{_IS_NOW}) {_GONE}|(?:has )?(?:expired|ceased to apply)|no longer applies)\b"
-    rf"|we (?:have (?:now )?)?(?:withdrew|withdrawn|archived) this {_PAGE}\b"
-    rf"|(?:this is|you(?: a|')re viewing)(?: an?)? archived (?:[\w-]+ )?{_PAGE}\b)"
+    rf"(?:(?:{_IS_NOW}) {_GONE}|(?:has )?(?:expired(?! if)|ceased to (?:apply|have effect))"
+    r"|no longer applies)\b"
+    r"|we (?:(?:have (?:now )?)?(?:withdrew|withdrawn|archived)|(?:are )?no longer updat(?:e|ing)) "
+    rf"this {_PAGE}\b|(?:this is|you(?: a|')re viewing)(?: an?)? (?:(?:archived|outdated) "
+    rf"(?:[\w-]+ )?{_PAGE}|old(?:er)? version|historical (?:material|content))\b)"
 )
 _WITHDRAWN_HEADING = re.compile(
     r"this (?:(?!if|that|what|when|whose)[\w-]+ ){1,8}(?:was|has been) (?:withdrawn|archived)\b"
@@ -77,7 +85,8 @@ _WITHDRAWN_HEADING = re.compile(
 
 _WITHDRAWN_TITLE = re.compile(r"[\[(]?(?:withdrawn|archived|superseded)(?:[\])]|\s?[:\u2013-]\s)")
 _WITHDRAWN_TAG = re.compile(
-    rf"\W*(?:status: )?(?:withdrawn|archived|superseded)(?: {_PAGE})?(?:\W*$|:| by\b| (?:on )?\d)"
+    rf"\W*(?:status: )?(?:withdrawn|archived|superseded|repealed|outdated)(?: {_PAGE})?"
+    r"(?:\W*$|:| by\b| (?:on )?\d)"
 )
 
 _TAG_REACH = 3
@@ -128,10 +137,8 @@ def nations_of(line: str, names: RegionNames) -> tuple[str, ...]:
 
 def is_withdrawn(content: Content, head_title: str) -> bool:
     """Whether the title or a note near it says that the page is withdrawn."""
-    says_so = functools.partial(_says_withdrawn, content)
-    return bool(_WITHDRAWN_TITLE.match(head_title.lower())) or any(
-        map(says_so, _around_title(content))
-    )
+    is_titled = _WITHDRAWN_TITLE.match(head_title.lower()) is not None
+    return is_titled or any(_says_withdrawn(content, note) for note in _around_title(content))
 
 
 def _says_withdrawn(content: Content, block: PageBlock) -> bool:
@@ -189,15 +196,19 @@ _DATES = (
     re.compile(rf"{_NTH}{_GAP}(?:of\s{{1,3}})?{_MONTH},?{_GAP}{_YEAR}", re.IGNORECASE),
     re.compile(rf"{_MONTH}\s{{1,3}}{_NTH},?\s{{1,3}}{_YEAR}", re.IGNORECASE),
     re.compile(rf"{_DAY}(?P<gap>[-/.])(?P<month>\d{{1,2}})(?P=gap){_YEAR}"),
+    re.compile(rf"(?<!\d)(?P<month>\d\d?)/{_DAY}/{_YEAR}"),
 )
-"""ISO dates, dates with the day or the month first, and day/month/year in figures."""
+"""ISO dates, dates with the day or the month first, and in figures the day first if it can be."""
 
 _FIRST_YEAR, _LAST_YEAR = 1990, 2100
 """Years outside this range are not dates of web pages."""
 
 _UPDATED, _PUBLISHED_ON = (
     re.compile(rb"(?<![a-z])(?:date)?(?:%b)(?![a-z])" % words)
-    for words in (b"updated|last update|reviewed|modified|edited", b"published|posted")
+    for words in (
+        b"updated|reviewed|modified|edited|revised|last (?:update|review|checked|changed|verified)",
+        b"published|posted",
+    )
 )
 """Labels of a date, in lower case; "date" as in "dateModified"."""
 
@@ -205,14 +216,17 @@ _TAG = re.compile(r"<(?:time[^<>]{1,200}?datetime=[\"']?([^\"'<>]{4,40}))?[^<>]{
 _DATE_REACH = 200
 """Bytes of markup after such a word in which its date is looked for."""
 
-_DATE_WITHIN = 30
+_DATE_WITHIN = 45
 """Characters of text after the word in which its date must be."""
 
-_IN_SENTENCE = re.compile(
-    rb"(?<!\S)(?:be|(?!(?:page|guide|guidance|content|document|information|article|advice|"
-    rb"publication|site) )\S+ (?:was|were|\S+ been))(?: last)?$"
+_OF_PAGE = re.compile(
+    rb"<[^<>]*$|\b(?:Last|Date) ?$"
+    rb"|(?:^|[^\w\s,'-]|\b(?:19|20)\d\d\b|\bby\b.{0,60})(?i:[\s,'-]*(?:the|this|our|page|guide|"
+    rb"guidance|content|document|information|article|advice|publication|leaflet|site|legally|"
+    rb"medically|fact|date|was|is|has|have|been|last|first|most|recently|and|or|published|posted|"
+    rb"updated|reviewed|on)\b)*[\s,'-]*$"
 )
-"""What stands before a label that is about a plan, or about anything but the page itself."""
+"""What stands before a label of the page itself: such words alone since a tag, a stop or a year."""
 
 _MAX_LABELS = 30
 
@@ -224,8 +238,9 @@ def parse_date(text: str) -> date | None:
     (datetime.date(2024, 5, 3), datetime.date(2024, 5, 3), None)
     """
     for pattern in _DATES:
-        if match := pattern.search(text[:100]):
-            return _date(match["year"], match["month"], match["day"])
+        match = pattern.search(text[:100])
+        if match and (day := _date(match["year"], match["month"], match["day"])):
+            return day
     return None
 
 
@@ -261,9 +276,8 @@ def _line_date(label: re.Pattern[bytes], limited: bytes) -> date | None:
         start, end = found.span()
         after = lowered[end : end + _DATE_REACH].decode("utf-8", "replace")
         text = " ".join(unescape(_TAG.sub(r" \1 ", after)).split())[:_DATE_WITHIN]
-        day = parse_date(text)
-        before = b" ".join(lowered[max(0, start - 40) : start].split())
-        if day and not _IN_SENTENCE.search(before):
+        before = b" ".join(limited[max(0, start - 80) : start + 1].split())
+        if (day := parse_date(text)) and (before[-1:].isupper() or _OF_PAGE.search(before[:-1])):
             return day
     return None
 

@@ -3,8 +3,8 @@
 import json
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from email import message_from_bytes, policy
 from email.headerregistry import HeaderRegistry
 from email.utils import parsedate_to_datetime
@@ -107,6 +107,14 @@ def _joined(source: Any) -> str:
     return source if isinstance(source, str) else "".join(map(str, source))
 
 
+def read_cards(text: str) -> DocumentText:
+    """The entries of a calendar or an address book, lines unfolded and pictures left out."""
+    unfolded = _BLOB.sub("", re.sub(r"\r?\n[ \t]", "", text))
+    plain = re.sub(r"\\[nN]|\\(.)", lambda sign: sign[1] or " ", unfolded)
+    entries = re.sub(r"\n(?=BEGIN:V)", "\n\n", plain, flags=re.IGNORECASE)
+    return DocumentText(tuple(paragraphs(split_lines(entries), is_code=True)))
+
+
 _AS_TEXT = HeaderRegistry(use_default_map=False)
 """Python's parser of addresses fails on some that mail programs write."""
 # Reading a header takes time quadratic in its length.
@@ -122,10 +130,17 @@ def read_mail(content: bytes) -> DocumentText:
         reading = read_text(_mail_text(message, _NAMES))
     except RecursionError:
         raise UnreadableDocument("Its parts are nested too deeply.") from None
-    date = None
-    with suppress(ValueError, TypeError, OverflowError):
-        date = parsedate_to_datetime(message["Date"]).astimezone()
+    date = parse_mail_date(str(message["Date"]))
     return replace(reading, title=str(message["Subject"] or "") or None, date=date)
+
+
+def parse_mail_date(text: str) -> datetime | None:
+    """A date as mail and HTTP write it; None when it is none."""
+    try:
+        moment = parsedate_to_datetime(text)
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        return None
 
 
 def _mail_text(part: Any, names: Sequence[str]) -> str:

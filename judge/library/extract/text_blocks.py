@@ -90,6 +90,8 @@ def below_header(rows: Sequence[TextBlock], header: Sequence[TextBlock]) -> Iter
         end = group[-1].end_line
         yield group[0]._replace(text=text, start_line=start, end_line=end, is_code=True)
         start = end + 1
+        if sum(size(row.text) for row in header) > TARGET_WORDS // 2:
+            header = ()  # The questions of a survey would fill passages of their own.
 
 
 def fenced(code: str, language: str = "") -> str:
@@ -116,21 +118,16 @@ def read_pages(pdf: PdfText) -> DocumentText:
         blocks += [block._replace(starts_passage=at == 0) for at, block in enumerate(own)]
     title = pdf.title
     if title is None or _is_placeholder(title):
-        title = _first_heading(pdf.pages)
+        top = next((line.strip() for line in lines if line.strip()), "")
+        title = top if _may_be_title(top) and top[-1] != "." else None
     missing = ", ".join(map(str, pdf.damaged))
     warnings = (f"Left out, since damaged: page {missing}.",) if missing else ()
     return DocumentText(tuple(blocks), title=title, warnings=warnings)
 
 
-def _first_heading(pages: Sequence[str]) -> str | None:
-    """The first line of the text, if it may be a heading."""
-    line = next((line.strip() for page in pages for line in page.splitlines() if line.strip()), "")
-    return line if _may_be_title(line) and line[-1] != "." else None
-
-
 def _title(blocks: Sequence[TextBlock]) -> str | None:
     """The first paragraph, when it is a single short line; a sentence only above longer text."""
-    line, *more = blocks[0].text.strip().split("\n") if len(blocks) > 1 else ["", ""]
+    line, *more = blocks[0].text.strip("#=* \t\n").split("\n") if len(blocks) > 1 else ["", ""]
     if more and (len(more) > 1 or any(map(str.isalnum, more[0]))):  # It may be underlined.
         return None
     if not _may_be_title(line):
@@ -141,7 +138,7 @@ def _title(blocks: Sequence[TextBlock]) -> str | None:
 
 def _may_be_title(line: str) -> bool:
     is_short = len(line) <= MAX_TITLE and any(c.isalpha() for c in line)
-    return is_short and line[-1] not in ",;:!"
+    return is_short and line[-1] not in ",;:!" and line != "WEBVTT"
 
 
 TARGET_WORDS = 200

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
 
 from judge.errors import FetchError, UnreadableDocument
 from judge.library.extract.document_reader import MAX_BYTES, DocumentMetadata
+from judge.library.extract.structured import parse_mail_date
 from judge.ports import PageFetcher
 from judge.types.search import FileScan, FoundFile, IndexedDocument, fold_name, folder_path
 
@@ -169,17 +169,9 @@ async def fetch_page(
         title=options.title,
         folder=folder_path(options.folder),
         tags=options.tags,
-        modified=_moment(page.last_modified),
+        modified=parse_mail_date(page.last_modified),
         size_bytes=len(page.body),
         charset=page.charset,
         kind="html",
     )
     return page.body, meta
-
-
-def _moment(http_date: str) -> datetime | None:
-    try:
-        moment = parsedate_to_datetime(http_date)
-        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-    except (ValueError, OverflowError):
-        return None

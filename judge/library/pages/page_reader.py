@@ -184,10 +184,12 @@ _FRONT = re.compile(
     re.IGNORECASE,
 )
 _NOT_THERE = re.compile(
-    r".*/(?:40[34][\w-]*|410|500|(?:page[-_]?)?not[-_]?found|error(?:s|[-_]?page|404)?|sorry|oops"
-    r"|unavailable|gone|maintenance|offline|log[-_]?in|sign[-_]?in|sso|subscribe|captcha|challenge"
-    r"|verify|blocked|denied|consent|cookies?[-_](?:wall|consent)|age[-_]?(?:gate|check)|queue"
-    r"|session[-_]?(?:expired|timeout)|search|sitemap)(?:\.[a-z]{3,5})?/?",
+    r".*/(?:40[34][\w-]*|(?:(?:http|error)[-_])?(?:40[34]|410|50\d)|(?:page[-_]?)?not[-_]?found"
+    r"|error(?:s|[-_]?page|404)?|sorry|oops|(?:\w+[-_])?unavailable|gone|maintenance|offline"
+    r"|(?:wp-)?log[-_]?[io]n|sign[-_]?in|sso|authorize|adfs/ls|subscribe|captcha|challenge|verify"
+    r"|blocked|denied|consent|cookies?[-_](?:wall|consent)|age[-_]?(?:gate|check)|queue|lander"
+    r"|session[-_]?(?:expired|timeout)|search|sitemap|(?:suspended|defaultweb)page|holding[-_]page"
+    r")(?:/index)?(?:\.[a-z]{3,5})?/?",
     re.IGNORECASE,
 )
 

@@ -19,9 +19,6 @@ SHORT_WORDS = 160
 SHRUNK_SHARE = 0.1
 """Of the words of the last good text; less is a remnant of the page."""
 
-ENOUGH_WORDS = 20
-"""Words of text; with fewer, a page may share none with its title and topics by chance."""
-
 KNOWN_SHARE = 0.25
 """Share of a page's stems that its last good text must have, unless it is on its subject and has
 few signs; twice that without a word of its subject. Two unrelated pages share about a tenth."""
@@ -73,8 +70,8 @@ _WALL_TITLE = re.compile(
     r"|welcome to (?:nginx|apache|iis|centos|plesk|caddy)!?|(?:apache2 .*|iis windows.*)"
     r"|account suspended|this domain is for sale|before you continue|moved permanently"
     r"|we(?:'ll| will) be (?:right )?back(?: soon| shortly| online)?|be right back"
-    r"|(?:(?:web )?page|site|access) (?:is |was )?blocked|index of /.*"
-    r"|object moved|redirecting\W*|under construction|coming soon|human verification|mewngofnodi"
+    r"|(?:(?:web )?page|site|access) (?:is |was )?blocked|index of /.*|invalid url|mewngofnodi"
+    r"|search results|object moved|redirecting\W*|under construction|coming soon|human verification"
     r"|tudalen heb ei chanfod|heb ganfod y dudalen|nid yw'r dudalen .*ar gael|gwall(?: 404)?)?"
     rf"\W*(?:{_SITE}.*)?"
 )
@@ -98,6 +95,7 @@ subscri|member(?:s|ship)?\b|supporters?\b|(?:read|see) the rest|(?:keep|continue
 free trial|first (?:four |\w+ )?(?:weeks?|months?)|articles? (?:left|this month)|unlock
 (?:eighteen|18|21)\b|adults?\b|your age|old enough|date of birth|how old|over 1[68]
 queue|your turn|waiting room|in line\b|(?:please )?wait\b|number [\d,]+|busy\b
+something (?:broke|went wrong)|whoops|our end\b|enter the (?:password|code|characters)
 maintenance|back (?:soon|shortly|online|in )|switched off|offline|upgrad|install|temporar
 unavailable|(?:try|look in|come back|check back)(?: us)? (?:again|later|in)|patience|apologi|sorry
 database|web ?server|nginx|apache|\biis\b|php\b|wordpress|plesk|cpanel|hosting|stack trace
@@ -127,7 +125,6 @@ WALL_SIGNS = {
     "visit": "speaks of the visit, or of a new address, and hardly of its subject",
     "shrunk": "has shrunk to less than a tenth",
     "changed": "shares hardly a word with what stood there before",
-    "twin": "says the same as another address of its host",
 }
 """What each sign says of the page."""
 
@@ -139,13 +136,14 @@ def wall_sign(source: SourceSpec, page: ReadPage, last: PageRecord | None) -> st
         return "title"
     texts = [passage.text for passage in page.passages] or [page.lead or ""]
     body, headings = _stems(texts), _stems([*titles, *(p.heading for p in page.passages)])
-    length, signs = _length(texts), len(visit_signs([*titles, *texts]))
+    length = _length(texts)
+    signs = len(set(_SIGNS.findall(" ".join([*titles, *texts]).casefold())))
     subject = _stems([_NO_SUBJECT.sub("", source.title), *source.topics])
     shared = subject & body
     if page.withdrawn:  # A page keeps its title then; one that says so of no page is missing.
         is_other = last and subject and headings and headings.isdisjoint(subject)
         return "unlike" if is_other else ""
-    if subject.isdisjoint(body | headings) and subject and (signs or length >= ENOUGH_WORDS):
+    if subject and subject.isdisjoint(body | headings):
         return "unlike"
     is_off_subject = len(shared) < ON_SUBJECT * len(subject)
     is_led_elsewhere = shared.isdisjoint(_stems([page.lead or ""]))
@@ -165,11 +163,6 @@ def _is_wall_title(title: str, source: SourceSpec) -> bool:
         return False
     own = _stems([source.title])
     return not (own and own <= _stems([title]))
-
-
-def visit_signs(texts: Iterable[str]) -> set[str]:
-    """The phrases in *texts* by which walls speak of the visit, the visitor and the site."""
-    return set(_SIGNS.findall(" ".join(texts).casefold()))
 
 
 def _sign_beside(last: PageRecord, body: set[str], length: int, known: float) -> str:

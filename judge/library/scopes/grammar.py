@@ -5,7 +5,7 @@
     scope   = { mention | bracket | "AND" | "OR" | "||" | "&&" }
     bracket = [not] "(" scope ")"
     mention = [not] "@" kind ":" value { "," value } | [not] "@*"
-    not     = "-" | "!" | any dash | "NOT " | "except " | "excluding " | "without "
+    not     = "-" | "!" | any dash | "NOT " | "except " | "excluding " | "without " | …
 
 A bracket with anything else in it is text, and mentions in it count as if it was not there.
 `service.py` checks later whether the names exist in the index.
@@ -35,7 +35,8 @@ MAX_DEPTH = 7
 SYNTAX = "Write it as in (@collection:a OR @tag:b) -@folder:old"
 
 _SIGN = r"[-!~\u00ac\u00ad\u2010-\u2015\u2043\u207b\u2212\ufe58\ufe63\uff01\uff0d]"
-_NOT_WORDS = r"(?i:not|except|excluding|without):?\s+(?:(?i:for|from|in)\s+)?"
+_FILLERS = r"(?:(?i:for|from|in|of|tagged|the|those|collection|folder|tag)\s+){0,4}"
+_NOT_WORDS = rf"(?i:not|except|excluding|without|minus|outside|other\s+than):?\s+{_FILLERS}"
 _NOT = rf"(?P<not>{_SIGN}++[\s\u200b\u2060\ufeff]*+|{_NOT_WORDS}{_SIGN}?)?"
 _TOKEN = re.compile(
     rf"(?<![^\s(]){_NOT}"

@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 
 from judge.text.english import MARKS
-from judge.text.index_tokens import UNSPACED, identifier_parts, searchable, terms_of
+from judge.text.index_tokens import SPLIT, UNSPACED, identifier_parts, searchable, terms_of
 from judge.types.search import SearchQuery
 
 CONTEXT_CHARS = 50
@@ -20,11 +20,11 @@ _LETTER = rf"[^\W_{UNSPACED}]"
 _SPACED = rf"{_LETTER}+(?:[{MARKS}]{_LETTER}*)*"
 _CUTTABLE = re.compile(rf"[\s{UNSPACED}]")
 _WORD = re.compile(
-    rf"{_SPACED}(?:_{_SPACED})*(?:['’]{_LETTER}{{1,2}}(?!{_LETTER}))?"
-    rf"|(?=([{UNSPACED}]{{2}}))[{UNSPACED}]|[{UNSPACED}]"
+    rf"{SPLIT}|{_SPACED}(?:_{_SPACED})*(?:['’]{_LETTER}{{1,2}}(?!{_LETTER}))?"
+    rf"|(?=(?P<pair>[{UNSPACED}]{{2}}))[{UNSPACED}]|[{UNSPACED}]"
 )
 """A word with its ending: landlord's, don't; an elided article (l'avocat) is a word of its own. In
-scripts without spaces each letter is a word, and group 1 is that letter with the next."""
+scripts without spaces each letter is a word, and `pair` is that letter with the next."""
 
 
 class _TermMatch(NamedTuple):
@@ -64,8 +64,8 @@ def _highlight(query_stems: frozenset[str], text: str) -> str:
 def _matches(query_stems: frozenset[str], text: str) -> list[_TermMatch]:
     matches: list[_TermMatch] = []
     for word in _WORD.finditer(text):
-        if matching := query_stems & _stems_of(word[1] or word[0]):
-            match = _TermMatch(word.start(), max(word.end(), word.end(1)), matching)
+        if matching := query_stems & _stems_of(word["pair"] or word[0]):
+            match = _TermMatch(word.start(), max(word.end(), word.end("pair")), matching)
             if matches and match.start <= matches[-1].end:  # Pairs with a letter in common.
                 before = matches.pop()
                 match = _TermMatch(before.start, match.end, before.stems | matching)

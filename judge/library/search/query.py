@@ -3,16 +3,16 @@
 import re
 
 from judge.text.english import STOP_WORDS, strip_invisible, tokens, words
-from judge.text.index_tokens import identifier_parts
+from judge.text.index_tokens import as_one_word, identifier_parts
 from judge.types.search import SearchQuery
 
 _QUOTED = re.compile(r'(?:(?<!\S)([-+]))?(?:"([^"]*)"|“([^“”]*)”)')
-_EXCLUDED = re.compile(r"(?<!\S)-(?=[^\W_])(\S+)")
+_EXCLUDED = re.compile(r"(?<!\S)-(?=[^\W_]{2})(\S+)")  # not the options of a command: tar -x
 MAX_WORDS_WITH_OPERATORS = 20
 """Longest text, in words, in which `-` and quotes are operators; in a longer one, which is prose,
 they are punctuation."""
 
-_CAMEL = re.compile(r"(?<![^\W_])[a-z]+[A-Z][A-Za-z0-9]*")
+_MIXED = re.compile(r"(?<![^\W_])(?:[a-z]+[A-Z]\w*|[A-Za-z]{2,}\d+|\d+[A-Za-z]{1,4}(?![^\W_]))")
 
 
 def parse_query(text: str) -> SearchQuery:
@@ -51,12 +51,13 @@ def _normalized(text: str) -> str:
 
 def _ranking_words(text: str) -> tuple[str, ...]:
     """The content words of *text*; if there are none, all its words."""
+    text = as_one_word(text)
     every_word = words(text)
     content = [word for word in every_word if _is_content(word)]
     # The engines split "landlord's" into two tokens; the "s" is no content.
     ranked = [tokens(word)[0] if "'" in word else word for word in content or every_word]
     # `getUserId` finds `get_user_id` too; GitHub, which begins with a capital, not `hub`.
-    parts = identifier_parts(" ".join(_CAMEL.findall(text))).lower().split()
+    parts = identifier_parts(" ".join(_MIXED.findall(text))).lower().split()
     return (*ranked, *filter(_is_content, parts))
 
 

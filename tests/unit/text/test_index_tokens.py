@@ -42,6 +42,7 @@ def test_decomposed_characters_are_composed():
         ("why?isThis", "is This"),
         ("an e-mail on well-being in the U.K., £1,200", "email wellbeing UK 1200"),
         ("state-of-the-art 2024-05-01 1,2 e.g", "eg"),
+        ("an e\u2011mail of 10kg at 2pm on the 3rd", "email 10 kg 2 pm"),
         ("调用getUserId", "get User Id"),
         ("größeWert", "größe Wert"),
         ("naïveBayes — fooBar", "naïve Bayes foo Bar"),

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from judge.settings import Settings
-from judge.types.setting_values import MAX_REQUESTS, parse_rate_limit, parse_redis_url
+from judge.types.setting_values import MAX_REQUESTS, RedisAddress, parse_rate_limit, parse_redis_url
 
 
 @pytest.mark.parametrize(
@@ -70,6 +70,29 @@ def test_any_text_is_parsed_or_refused_without_the_password(scheme: str, rest: s
         assert SECRET not in str(error)  # noqa: PT017 - most texts raise nothing
     else:
         assert all(url.startswith(("redis://", "rediss://")) for url in address.urls)
+
+
+@pytest.mark.parametrize(
+    ("url", "address"),
+    [
+        ("unix:///run/redis.sock?db=1", ("server", ("unix:///run/redis.sock?db=1",), "")),
+        ("redis://:6379/2", ("server", ("redis://:6379/2",), "")),
+        ("rediss://me:pw@cache", ("server", ("rediss://me:pw@cache/",), "")),
+        ("redis+cluster://a:1/0", ("cluster", ("redis://a:1/0",), "")),
+        ("redis+sentinel://a,b:2/m/3", ("sentinel", ("redis://a/3", "redis://b:2/3"), "m")),
+    ],
+)
+def test_address_has_a_layout_its_urls_and_perhaps_a_service(url, address):
+    assert parse_redis_url(url) == RedisAddress(*address)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["redis://a:0", "redis://a/x", "redis+cluster://a/1", "redis+cluster://a,:2", "tcp://a"],
+)
+def test_address_without_a_port_name_or_number_is_refused(url):
+    with pytest.raises(ValueError, match=r"must be written as redis://.*, with numbers as ports"):
+        parse_redis_url(url)
 
 
 def test_login_and_options_apply_to_every_host():

@@ -47,6 +47,8 @@ def said(content: str | None = None, finish: str | None = None, **delta: object)
         ("end_turn", "stop"),
         (None, "stop"),
         ("length", "truncated"),
+        ("model_length", "truncated"),
+        ("max_output_tokens", "truncated"),
         ("tool_calls", "other"),
         ("a_reason_of_next_year", "other"),
     ],
@@ -63,6 +65,14 @@ def test_parts_are_joined_without_the_thoughts():
     assert read({"choices": [{"message": message}]}).text == '{"a": 1}'
 
 
+def test_reply_in_a_tool_call_or_as_json_is_read():
+    calls = [{"tool_calls": [{"function": {"arguments": part}}]} for part in ('{"a": ', "1}")]
+    assert read(*(said(**call) for call in calls), said("", "tool_calls")).finish == "stop"
+    for message in ({"content": {"a": 1}}, {"content": [{"text": '{"a": 1}'}, "x"]}):
+        assert read({"choices": [{"message": message}]}).text == '{"a": 1}'
+    assert read(said(tool_calls=[None, {"function": "x"}]), said("{}", "stop")).text == "{}"
+
+
 @pytest.mark.parametrize("events", [[], [{}], [{"choices": []}], [said(" \n", "stop")]])
 def test_reply_without_text_is_empty(events):
     assert read(*events).finish == "empty"
@@ -74,6 +84,9 @@ def test_reply_without_text_is_empty(events):
         ([said('{"a": 1}')], False),
         ([said('{"a": ')], True),
         ([said('{"a": ', "length")], False),
+        ([said('{"a": ', "insufficient_system_resource")], True),
+        ([said('{"a": ', "error")], True),
+        ([said('{"a": 1}', "error")], False),
         ([said("")], True),
         ([], True),
     ],

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from judge.adapters.models.failure import (
     CURRENT_MODEL,
+    GOOGLE_HINTS,
     MAX_RETRY_AFTER_S,
     failure_of,
-    google_hint,
 )
 from judge.settings import DEFAULT_MODEL
 
@@ -25,7 +25,7 @@ def google(status: str, message: str = "", reason: str = "", **detail: object) -
 
 
 def failed(status, error, retry_after=""):
-    return failure_of(status, error, retry_after, google_hint)
+    return failure_of(status, error, retry_after, GOOGLE_HINTS)
 
 
 def quota(name: str, message: str = "") -> dict:
@@ -55,6 +55,7 @@ def test_transient_errors_are_retryable(status):
         (403, google("X", reason="API_KEY_IP_ADDRESS_BLOCKED"), "IP addresses"),
         (404, google("NOT_FOUND"), "retired"),
         (400, google("INVALID_ARGUMENT", "API key expired. Renew it."), "the key was refused"),
+        (400, google("INVALID_ARGUMENT", "API Key not found. Pass one."), "the key was refused"),
         (400, google("FAILED_PRECONDITION", "No free tier in your country."), "location"),
         (403, google("X", "The API has not been used in project 1 before."), "not enabled"),
         (403, google("X", reason="BILLING_DISABLED"), "billing is not enabled"),
@@ -84,6 +85,12 @@ def test_refusal_is_final_and_says_what_to_do(status, error, hint):
         (429, {"error": {"message": "You have reached your monthly usage limit"}}),
         (400, {"error": {"message": "Your credit balance is too low to access the API"}}),
         (403, {"error": {"code": "AllocationQuota.FreeTierOnly", "message": "Used up."}}),
+        (403, {"error": {"message": "Key limit exceeded (monthly limit)."}}),
+        (403, {"error": "Your team doesn't have any credits yet. You can purchase them."}),
+        (412, {"error": {"message": "Suspended, possibly at the monthly spending limit."}}),
+        (400, {"error": {"message": "Budget has been exceeded! Max budget: 10.0"}}),
+        (429, {"error": {"message": "Rate limit exceeded: free-models-per-day."}}),
+        (429, {"error": {"message": "Rate limit of 50 per 86400s exceeded for UserByModelByDay."}}),
     ],
 )
 def test_quota_that_lasts_is_final(status, error):
@@ -99,6 +106,8 @@ def test_quota_that_lasts_is_final(status, error):
     [
         quota("GenerateRequestsPerMinutePerProjectPerModel", "check your plan and billing details"),
         google("RESOURCE_EXHAUSTED", "Too many requests this minute."),
+        {"error": {"message": "Exceeded: free-models-per-min. Add credits to unlock more."}},
+        {"error": {"message": "Rate limit of 10 per 60s exceeded for UserByModelByMinute."}},
         {"error": {"message": "Limit: 3 requests per min. Add a payment method at x.com/billing"}},
     ],
 )

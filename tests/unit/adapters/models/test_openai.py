@@ -160,6 +160,7 @@ async def test_refused_request_features_are_not_sent_again(refuses, response_for
             2048,
         ),
         (400, '"tiny" does not support thinking', "reasoning_effort", None),
+        (400, "Thinking budget is not supported for this model", "reasoning_effort", None),
         (400, "max_tokens must be less than or equal to `1024`", "max_tokens", 1024),
         (400, "max_tokens: 4096 > 2000, which is the maximum allowed", "max_tokens", 2000),
         (422, "the valid range of max_tokens is [1, 2000]", "max_tokens", 2000),
@@ -297,6 +298,25 @@ async def test_error_with_status_200_is_read_by_its_code(bench, code, hint):
 
     (fields,) = bench.journal.fields_of("model.unavailable")
     assert hint in fields["hint"]
+    assert len(bench.fake.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "hint"),
+    [
+        (403, {"code": "model_not_found", "message": "No access to model x"}, "names no model"),
+        (404, {"code": "DeploymentNotFound"}, "names no model"),
+        (404, {"message": "No endpoints found for some/thing."}, "names no model"),
+        (404, {"message": "Resource not found"}, "no chat completions"),
+        (403, {"code": "unsupported_country_region_territory"}, "country"),
+        (403, {"message": "Forbidden"}, "the key was refused"),
+    ],
+)
+async def test_refusal_is_explained(bench, status, error, hint):
+    with pytest.raises(ModelUnavailable) as caught:
+        await bench.complete(broken(status, error))
+
+    assert hint in caught.value.hint
     assert len(bench.fake.requests) == 1
 
 

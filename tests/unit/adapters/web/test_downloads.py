@@ -40,6 +40,28 @@ def test_any_bytes_are_unpacked_or_refused(data):
             assert len(unzip(start + data, LIMIT)) <= LIMIT + 1
 
 
+@pytest.mark.parametrize(
+    ("data", "encoding", "is_whole"),
+    [
+        (b"<html><p>page</p></html>\n", "", True),
+        (b"<html><p>page</p></HTML >", "", True),
+        (b"<html><p>page</p>", "", False),
+        (b"", "", False),
+        (b"%PDF-1.7 page\n%%EOF\r\n", "", True),
+        (gzip.compress(b"page", mtime=0), "gzip", True),
+        (gzip.compress(b"page", mtime=0)[:-10], "gzip", False),
+    ],
+)
+def test_body_that_is_whole_is_taken_although_its_server_announced_more(data, encoding, is_whole):
+    async def arriving():
+        yield data
+        raise httpx.RemoteProtocolError("peer closed connection")
+
+    response = httpx.Response(200, headers={"Content-Encoding": encoding}, content=arriving())
+    with contextlib.nullcontext() if is_whole else pytest.raises((FetchError, httpx.HTTPError)):
+        assert b"page" in asyncio.run(read_body(response, LIMIT))
+
+
 @given(st.binary(min_size=1, max_size=100), st.data())
 def test_gzip_whose_data_are_cut_is_refused(content, data):
     whole = gzip.compress(content, mtime=0)

@@ -3,7 +3,8 @@ from datetime import UTC, datetime
 import pytest
 
 from judge.library.extract.document_reader import DocumentMetadata, read_document
-from judge.library.extract.markdown import FrontMatter, read_front_matter
+from judge.library.extract.markdown import read_front_matter
+from judge.library.extract.text_blocks import DocumentText
 
 SPRING = datetime(2025, 3, 1, tzinfo=UTC)
 YAML = """---
@@ -26,9 +27,8 @@ Text."""
 
 @pytest.mark.parametrize(("text", "end"), [(YAML, 7), (TOML, 5)])
 def test_front_matter_gives_title_tags_and_date(text, end):
-    assert read_front_matter(text.split("\n")) == FrontMatter(
-        end, "A: title", ("one", "two"), SPRING
-    )
+    told = DocumentText((), "A: title", tags=("one", "two"), date=SPRING)
+    assert read_front_matter(text.split("\n")) == (end, told)
 
 
 @pytest.mark.parametrize(
@@ -41,11 +41,13 @@ def test_front_matter_gives_title_tags_and_date(text, end):
         ("tags: [one, 'two, three'] # so far", ("one", "two, three")),
         ("tags: [one,\n  two]", ("one", "two")),
         ('tags: ["to\\n do"]', ("to do",)),
+        ('tags: ["#lease", "c#"]', ("lease", "c#")),
+        ("title: [Draft] Lease\ntags: [one, two]", ("one", "two")),
         ("tags: {one: two}", ()),
     ],
 )
 def test_tags_are_lists_of_any_kind(tags, expected):
-    assert read_front_matter(f"---\n{tags}\n---".split("\n")).tags == expected
+    assert read_front_matter(f"---\n{tags}\n---".split("\n"))[1].tags == expected
 
 
 @pytest.mark.parametrize(
@@ -57,7 +59,7 @@ def test_tags_are_lists_of_any_kind(tags, expected):
     ],
 )
 def test_date_is_utc_and_an_invalid_one_is_left_out(date, expected):
-    assert read_front_matter(["---", f"date: {date}", "---"]).date == expected
+    assert read_front_matter(["---", f"date: {date}", "---"])[1].date == expected
 
 
 @pytest.mark.parametrize(
@@ -66,10 +68,13 @@ def test_date_is_utc_and_an_invalid_one_is_left_out(date, expected):
         ("title: >-\n  A long\n  title", "A long title"),
         ('"title": "A \\"quoted\\" one"', 'A "quoted" one'),
         ("title: Part 1: The start, \U0001f600\ntags: [a]", "Part 1: The start, \U0001f600"),
+        ("title: [Draft] Lease # 2", "[Draft] Lease # 2"),
+        ("title: Guide\nauthor: @jo\nrate: %10", "Guide"),
+        ("title: `run` it", "`run` it"),
     ],
 )
 def test_titles_are_written_in_any_way_that_yaml_has(title, expected):
-    assert read_front_matter(f"---\n{title}\n---".split("\n")).title == expected
+    assert read_front_matter(f"---\n{title}\n---".split("\n"))[1].title == expected
 
 
 @pytest.mark.parametrize(
@@ -91,7 +96,7 @@ def test_titles_are_written_in_any_way_that_yaml_has(title, expected):
     ],
 )
 def test_other_text_is_not_front_matter(text):
-    assert read_front_matter(text.split("\n")) == FrontMatter()
+    assert read_front_matter(text.split("\n")) == (0, DocumentText(()))
 
 
 def read(text, **known):

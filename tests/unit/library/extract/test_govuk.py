@@ -84,6 +84,11 @@ def test_url_of_a_part_gives_that_part():
     assert len(parse(url=f"{URL}/print", details=guide("a", "b")).passages) == 2
 
 
+def test_note_on_other_languages_is_not_the_lead():
+    note = "<p>This guide is also available in Welsh (Cymraeg) and in an easy read format.</p>"
+    assert parse(details={"body": f"{note}<p>{TEXT}</p>"}).lead == TEXT
+
+
 def test_nations_are_read_from_need_to_know():
     known = "<ul><li>Have your card ready</li><li>Available in England and Wales only</li></ul>"
     assert parse(details={"need_to_know": known}).nations == ("england", "wales")

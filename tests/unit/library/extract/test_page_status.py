@@ -36,6 +36,16 @@ GOVUK = "<section class=gem-c-notice><h2>This guidance was withdrawn on <time>3 
         "<p>This form is no longer available.</p>",
         "<div>Superseded by: the model tenancy</div>",
         "<div>Status: withdrawn</div>",
+        "<div>Repealed</div>",
+        "<div><p>Please note that this guidance is out of date.</p></div>",
+        "<div><p>This page is no longer active.</p></div>",
+        "<div><p>This guidance has been updated and replaced by guideline 123.</p></div>",
+        "<div><p>This page was last updated in 2019 and is no longer being maintained.</p></div>",
+        "<div><p>We are no longer updating this page.</p></div>",
+        "<div><p>You are viewing an old version of this page. See the current one.</p></div>",
+        "<div><p>This is historical material. Some of its links may not work.</p></div>",
+        "<div><p>This factsheet has been discontinued.</p></div>",
+        "<div><p>This standard ceased to have effect on 1 October 2023.</p></div>",
     ],
 )
 def test_page_with_a_withdrawal_note_is_withdrawn_without_text(note):
@@ -62,6 +72,13 @@ def test_page_is_withdrawn_if_its_head_says_so(head):
         "<p>This guidance is updated when the law is, and is never withdrawn without notice.</p>",
         f"<p>This notice is no longer valid once the fixed term has ended.</p><p>{TEXT}</p>",
         "<h2>This page explains what happens when an offer was withdrawn</h2>",
+        "<p>This service is no longer available by phone, so apply online or by post.</p>",
+        "<p>This form is no longer available as a paper copy in most of our branches.</p>",
+        "<p>This document is no longer in force in the north, where another one holds.</p>",
+        "<p>This policy has expired if you stopped paying, and the insurer need not pay.</p>",
+        "<p>This guide has been updated to say what the new law changes for tenants.</p>",
+        "<p>An old version of this page said that the limit is six weeks; it is eight.</p>",
+        "<p>This guidance is under review since the law has changed, and may be replaced.</p>",
     ],
 )
 @pytest.mark.parametrize("title", ["Withdrawn claims", "When guidance is archived"])
@@ -99,6 +116,15 @@ def test_withdrawal_tag_counts_within_three_blocks_of_the_title(tag):
         ("Applies to England\u2013Wales", ("england", "wales")),
         ("This guidance applies to England and not Scotland", ("england",)),
         ("This guidance does not apply in Scotland.", ("england", "wales", "northern-ireland")),
+        ("The law in this guide applies in England and Wales.", ("england", "wales")),
+        ("This information is correct for England and Wales.", ("england", "wales")),
+        ("This page is about housing law in Scotland.", ("scotland",)),
+        ("Relevant to: Scotland", ("scotland",)),
+        ("This guide sets out the law in Scotland.", ("scotland",)),
+        ("Coverage: England, Scotland", ("england", "scotland")),
+        ("Different rules apply in Scotland and Northern Ireland.", ()),
+        ("The scheme also applies in Wales.", ()),
+        ("You can apply in Scotland if you live there.", ()),
         ("This section does not apply in Scotland.", ()),
         ("This section applies in Scotland.", ()),
         ("Applies to England's largest councils", ()),
@@ -125,6 +151,21 @@ def test_nations_are_read_from_a_line(line, nations):
 def test_nations_are_read_from_a_box_near_the_title(box):
     assert read()(box).nations == ("england", "wales")
     assert read(before=box)().nations == ("england", "wales")
+
+
+@pytest.mark.parametrize(
+    ("note", "is_skipped"),
+    [
+        ("This advice applies to England. See advice for <a>Scotland</a> or <a>Wales</a>", True),
+        ("This factsheet applies to people living in England and Wales.", True),
+        ("This information applies to England, Wales and Scotland only.", True),
+        ("This guidance applies to landlords who let a home, or a part of it.", False),
+        ("This page is for tenants whose landlord does not mend what is broken.", False),
+        (f"This guide is for England. {TEXT} So says the law, and so say all the courts.", False),
+    ],
+)
+def test_note_on_nations_is_not_the_lead(note, is_skipped):
+    assert (read()(f"<p>{note}</p>").lead == TEXT) == is_skipped
 
 
 def test_line_far_down_does_not_name_the_nations_of_the_page():

@@ -221,6 +221,10 @@ def test_a_page_cannot_tag_itself():
     assert (reading.title, reading.tags, len(reading.blocks)) == (None, (), 5)
 
 
+def test_comments_without_an_end_are_read_in_linear_time():
+    assert len(read_markdown("<!--\n\n" * 300_000).blocks) == 300_000
+
+
 PAGE = """<html><head><title>A  page</title><style>x{}</style></head><body>
 <nav>Menu</nav><main><h1>Top <b>it</b></h1><p>One<br>two <a href="x">three</a></p>
 <!-- not this --><ul><li>a</li><li>b</li></ul><pre>x = 1

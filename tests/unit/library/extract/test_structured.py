@@ -34,6 +34,9 @@ def text_of(content, name="a.html"):
         ("<main><select><optgroup><option>Gneiss<option>Schist</select></main>", "Gneiss, Schist"),
         ("<main><picture><source><img alt='an arch'></picture></main>", "an arch"),
         ("<main><p>land&shy;lord care&#8203;taker</main>", "landlord caretaker"),
+        ("<main><table><caption>Fees<tr><td>1<td>2</table></main>", "Fees\n\n| 1 | 2 |"),
+        ("<main><p>x<figure><img src=a><figcaption>A plan</figcaption></figure></main>", "A plan"),
+        ("<main><fieldset><legend>Claim</legend><p>x</fieldset></main>", "Claim"),
     ],
 )
 def test_page_shows_what_its_readers_can_see(markup, word):
@@ -47,6 +50,7 @@ def test_page_shows_what_its_readers_can_see(markup, word):
         "<header><p>secret</header><main><p>x</main>",
         "<main><p>x</main><nav><p>secret</nav><footer><p>secret</footer><aside>secret</aside>",
         "<main><p>x</main><div class='cookie-banner'><p>secret</div>",
+        "<main><h2>Fees<span class='mw-editsection'>[secret]</span></h2></main>",
     ],
 )
 def test_page_hides_what_is_not_its_own(markup):
@@ -73,6 +77,13 @@ def test_page_hides_what_is_not_its_own(markup):
         ("text <!--\n## Not\n-->\n\n## Fees", "Fees"),
         ("<!-- ## Not -->\n## Fees", "Fees"),
         ("````run```` it\n\n## Fees", "Fees"),
+        ("## Fees [![Build](b.svg)](https://x.org) [![npm](n.svg)](y)", "Fees Build npm"),
+        ("## # Fees", "Fees"),
+        ("## Fees\u200b", "Fees"),
+        ('<h2 align="center">\n<br>\n<a href="/"><img src="x"></a>\n\n Fees\n</h2>', "Fees"),
+        ("text\n<H2>\nFees\n</H2>\nmore", "Fees"),
+        ("A comment begins with `<!--`.\n\n## Fees\n\nIt ends with `-->`.", "Fees"),
+        ("## Fees\n\n- one\n---", "Fees"),
     ],
 )
 def test_heading_is_its_words(heading, section):
@@ -92,6 +103,13 @@ def test_rows_stay_whole_below_their_header():
         read("\n\n", "a.csv")
 
 
+def test_questions_of_a_survey_are_read_once():
+    questions = ",".join(f'"How content are you with the {n} of the building?"' for n in range(40))
+    rows = "\n".join(f"{n},{','.join('12345678')}" for n in range(500))
+    texts = [passage.text for passage in read(f"{questions}\n{rows}", "a.csv").passages]
+    assert "".join(texts).count("the 7 of") == 1
+
+
 def test_lines_that_do_not_run_on_are_not_cut():
     lines = [f"2026-01-01 {n} Pump stopped in the hall. Meter reads {n} units" for n in range(99)]
     for passage in read("\n".join(lines), "a.log").passages:
@@ -106,6 +124,12 @@ def test_colours_of_a_terminal_are_left_out():
 @pytest.mark.parametrize("name", ["a.Rmd", "a.qmd"])
 def test_markdown_of_other_tools_is_markdown(name):
     assert read("---\ntitle: Bees\n---\n## Hives\n\nx", name).passages[0].title == "Bees"
+
+
+@pytest.mark.parametrize("line", ["# Minutes", "== Minutes ==", "*** Minutes ***", "Minutes"])
+def test_title_of_a_text_is_without_its_marks(line):
+    assert read(f"{line}\n\nPresent were Anna and Tom.", "a.txt").passages[0].title == "Minutes"
+    assert read("WEBVTT\n\n00:01 --> 00:02\nHello", "a.vtt").passages[0].title == "a.vtt"
 
 
 @pytest.mark.parametrize("line", ["=======", "-------", "~~~~~~~"])
@@ -224,6 +248,28 @@ def test_every_part_of_a_mail_that_is_shown_is_read(mail, text):
 
 
 @pytest.mark.parametrize(
+    ("name", "entry", "text"),
+    [
+        (
+            "a.ics",
+            "SUMMARY:A surv\r\n eyor\\, Anna\\nat noon\r\n",
+            "SUMMARY:A surveyor, Anna at noon",
+        ),
+        (
+            "a.vcf",
+            f"FN:Anna\nPHOTO;ENCODING=b:{'QUJD' * 18}\n {'QUJD' * 50}\n",
+            "FN:Anna\nPHOTO;ENCODING=b:",
+        ),
+    ],
+)
+def test_calendar_and_contacts_are_read_in_whole_lines(name, entry, text):
+    card = f"BEGIN:VCARD\n{entry}END:VCARD"
+    assert text_of(card, name) == f"BEGIN:VCARD\n{text}\nEND:VCARD"
+    long = "\n".join([f"BEGIN:VCARD\nNOTE:{'word ' * 90}\nEND:VCARD"] * 9)
+    assert all(p.text.startswith("BEGIN") for p in read(long, name).passages)
+
+
+@pytest.mark.parametrize(
     "header",
     [
         'To: "a b" <',
@@ -313,7 +359,7 @@ def test_damaged_pages_are_told():
     assert document.warnings == ("Left out, since damaged: page 2.",)
 
 
-@pytest.mark.parametrize("kind", ["docx", "epub", "rst", "org", "tex"])
+@pytest.mark.parametrize("kind", ["docx", "epub", "rst", "org", "tex", "ods", "msg", "pages"])
 def test_format_that_nothing_reads_is_refused_in_words(kind):
     with pytest.raises(UnreadableDocument, match=f"of the kind {kind} are read only where pandoc"):
         read(b"PK\x03\x04\0", f"a.{kind}")
@@ -340,3 +386,5 @@ def test_some_bad_bytes_leave_utf_8_and_a_declaration_counts():
     assert decode_text("Schlüssel für Türen ".encode() + b"\xfc") == "Schlüssel für Türen ü"
     cookie = "# -*- coding: cp1251 -*-\n# ключ"
     assert decode_text(cookie.encode("cp1251")) == cookie
+    declared = '<?xml version="1.0" encoding="iso-8859-2"?><a>Łódź</a>'
+    assert decode_text(declared.encode("iso8859-2")) == declared

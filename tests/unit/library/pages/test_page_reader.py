@@ -212,6 +212,9 @@ async def test_update_after_tomorrow_is_ignored(days: int, is_known: bool) -> No
             "/account/login?to=/repairs",
             "/hafan",
             "",
+            *("/404/index.html", "/error-404", "/http_503.html", "/wp-login.php", "/lander"),
+            *("/cgi-sys/suspendedpage.cgi", "/service-unavailable", "/Account/LogOn"),
+            *("/holding-page.html", "/adfs/ls/", "/oauth2/v2.0/authorize"),
         ),
     ],
 )
@@ -223,7 +226,11 @@ async def test_redirect_to_a_front_or_error_page_is_refused(final: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "final", ["/housing/repairs", "/en/repairs", "/home/repairs", "/errors-in"]
+    "final",
+    [
+        *("/housing/repairs", "/en/repairs", "/home/repairs", "/errors-in", "/500-new-homes"),
+        *("/login-problems", "/holding-deposits", "/index.php/repairs"),
+    ],
 )
 async def test_redirect_to_another_page_is_followed(final: str) -> None:
     url = "https://advice.example/repairs"

@@ -69,6 +69,10 @@ def only(text: str) -> Clause:
         ("not in @folder:a", Clause("folder", ("a",), is_excluded=True)),
         ("excluding @tag:a", Clause("tag", ("a",), is_excluded=True)),
         ("without @tag:a", Clause("tag", ("a",), is_excluded=True)),
+        ("except those in the folder @folder:a", Clause("folder", ("a",), is_excluded=True)),
+        ("not tagged @tag:a", Clause("tag", ("a",), is_excluded=True)),
+        ("other than @tag:a", Clause("tag", ("a",), is_excluded=True)),
+        ("outside of @folder:a", Clause("folder", ("a",), is_excluded=True)),
         ("@tag:x,X,y", Clause("tag", ("x", "y"))),
     ],
 )

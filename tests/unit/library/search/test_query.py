@@ -49,6 +49,25 @@ def test_signs_in_a_long_text_are_not_operators():
     assert "v" in query.words
 
 
+@pytest.mark.parametrize(
+    ("text", "ranked"),
+    [
+        ("e-mail", ("email", "mail")),
+        ("Wi\u2011Fi in the U.K.", ("wifi", "fi", "uk")),
+        ("co-operate or sub-let", ("cooperate", "operate", "sublet")),
+        ("£1,200 a week", ("1200", "week")),
+        ("gas-safe and well-known 30-day", ("gas", "safe", "well", "known", "30", "day")),
+        ("iso27001", ("iso27001", "iso", "27001")),
+        ("10kg 2pm", ("10kg", "2pm", "10", "kg", "2", "pm")),
+        ("3rd floor 21st", ("3rd", "floor", "21st")),
+        ("git commit -m message", ("git", "commit", "m", "message")),
+    ],
+)
+def test_what_others_write_as_one_word_or_two_is_searched_by_both(text, ranked):
+    assert parse_query(text).words == ranked
+    assert parse_query(text).excluded == ()
+
+
 def test_minus_excludes_a_word_or_a_phrase():
     query = parse_query('boiler -gas -"hot water" well-known')
 
