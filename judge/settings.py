@@ -87,7 +87,7 @@ def _host_with_port(value: str) -> str:
 
 def _support(value: str) -> None:
     if value not in {"words", "model"} and not value.partition("onnx:")[2]:
-        raise ValueError("valid are words, model and onnx:FOLDER")
+        raise ValueError("must be words, model or onnx:FOLDER")
 
 
 def _service_key(key: str) -> None:

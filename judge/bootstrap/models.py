@@ -33,9 +33,10 @@ def open_model(
     """The model called *name*; raises ConfigurationError if its key or address is not set."""
     if name == EXTRACTIVE:
         return ExtractiveModel()
+    setting = "JUDGE_MODEL" if name == settings.model else "JUDGE_FALLBACK"
     served_name = name.removeprefix(OPENAI)
     if served_name != name:
-        client, base_url, key = _open_openai("JUDGE_MODEL", served_name, settings, stack)
+        client, base_url, key = _open_openai(setting, served_name, settings, stack)
         service = OpenaiService(
             client,
             journal,
@@ -51,15 +52,13 @@ def open_model(
     if settings.gemini_api_key is None:
         raise ConfigurationError(
             f"The model {name} needs a key. Set GEMINI_API_KEY (or GOOGLE_API_KEY), set "
-            "JUDGE_MODEL=openai:NAME to ask a model of your own, or JUDGE_MODEL=extractive to "
+            f"{setting}=openai:NAME to ask a model of your own, or {setting}=extractive to "
             "quote the references without a model."
         )
-    return RemoteModel(
-        GeminiService(
-            gemini, journal, name=name, reply_schema=reply_schema, thinking=settings.thinking
-        ),
-        journal,
+    google = GeminiService(
+        gemini, journal, name=name, reply_schema=reply_schema, thinking=settings.thinking
     )
+    return RemoteModel(google, journal)
 
 
 def _open_openai(

@@ -10,15 +10,14 @@ Words to say ("Tell him: “…”") quote nobody.
 """
 
 import re
-import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import unescape
-from importlib.resources import files
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 from judge.citations.marks import Mark
 from judge.citations.support import MIN_CONTENT_WORDS
+from judge.text.data import package_data
 from judge.text.english import (
     Span,
     content_stems,
@@ -39,17 +38,9 @@ _LABEL = re.compile(r"\A\W*(?:\*\*|__)[^*_]{1,40}:(?:\*\*|__)\s*")
 
 _DISCLAIMER = re.compile(r"\bnot (?:\w+ )?(?:legal|medical|financial) advice\b", re.IGNORECASE)
 
-_WORDS: Mapping[str, frozenset[str]] = {
-    name: frozenset(listed.split())
-    for name, listed in tomllib.loads(
-        files("judge.citations").joinpath("claim_words.toml").read_text("utf-8")
-    ).items()
-}
+_WORDS = {name: frozenset(listed.split()) for name, listed in package_data("claim_words").items()}
 _PERSON_WITHIN, _FEELING_WITHIN = 6, 10
 """Both must be among this many first words: later ones belong to another clause."""
-
-_OPENING = 400
-"""Characters that are enough for the first words of any sentence."""
 
 
 class Claim(NamedTuple):
@@ -122,8 +113,7 @@ def makes_claim(sentence: str) -> bool:
     is_open = sentence.rstrip("\"'”’)]*_ ").endswith(("?", ":", "？"))
     if is_title or is_open or _DISCLAIMER.search(sentence):
         return False
-    said = _LABEL.sub("", sentence[:_OPENING])
-    opening = list(islice(words(said), _FEELING_WITHIN))
+    opening = words(_LABEL.sub("", sentence))[:_FEELING_WITHIN]
     if not opening or opening[0] in _WORDS["greetings"] | _WORDS["advice"] or _is_opinion(opening):
         return False
     return len(set(content_stems(sentence))) >= MIN_CONTENT_WORDS
@@ -178,6 +168,10 @@ _SPEAKER = re.compile(
     r"\b(?:I|I['’]\w+|my|me|we|us|our|please|(?:could|would|can|will) you)\b", re.IGNORECASE
 )
 
+_PERSON = re.compile(
+    r" (?:(?:i|you|s?he|we|they)(?:'\w+| am| are| is| was)?|my|your|his|her|our|their)(?= )"
+)
+
 _PATH = r"[^\s<>\"“”«»`—\[\]]"
 _ADDRESS = re.compile(
     r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"
@@ -197,7 +191,6 @@ _PHONE = re.compile(
 _NO_PHONE = re.compile(r"\d\d?[./-]\d\d?[./-]\d\d|^\d\d?\.\d\d ?[-–] ?\d|^(?:19|20)\d\d[ –-]")
 """Dates, hours and years."""
 _BETWEEN_DIGITS = re.compile(r"[ ().\u2010-\u2013-]+(?=\d)|\(0\)")
-_EVERYBODY_KNOWS = "gov.uk nhs.uk"
 
 
 def made_up_quotations(text: str, marks: Sequence[Mark], known: Iterable[str]) -> Iterator[str]:
@@ -224,7 +217,7 @@ def made_up_addresses(text: str, known: Iterable[str]) -> Iterator[str]:
     numbers = [found["number"] or found["dialled"] for found in _PHONE.finditer(text)]
     if not addresses and not numbers:
         return
-    texts = "\n".join([*known, _EVERYBODY_KNOWS]).lower()
+    texts = "\n".join([*known, "gov.uk nhs.uk"]).lower()
     for address in addresses:
         plain = re.sub(r"^(?:https?://)?(?:www\.)?", "", address.lower()).rstrip("/")
         if not re.search(rf"(?<![\w-]){re.escape(plain)}(?![\w-])", texts):
@@ -232,7 +225,8 @@ def made_up_addresses(text: str, known: Iterable[str]) -> Iterator[str]:
     joined = _BETWEEN_DIGITS.sub("", texts)
     for number in numbers:
         digits = re.sub(r"\D", "", _BETWEEN_DIGITS.sub("", number))
-        if len(digits) > 4 and not _NO_PHONE.search(number) and digits[-9:] not in joined:
+        is_known = digits[-9:] in joined or digits[:11] in joined  # "0808 800 4444 24 hours"
+        if len(digits) > 4 and not _NO_PHONE.search(number) and not is_known:
             yield number
 
 
@@ -245,12 +239,11 @@ def _is_to_say(before: str, said: str) -> bool:
 
 def _stands_in(quotation: str, texts: Sequence[str]) -> bool:
     pieces = _LEFT_OUT.split(re.sub(r"\[(\w)\](?=\w)", r"\1", quotation))  # [y]our
-    parts = [_as_words(part) for part in pieces if words(part)]
-    if sum(part.count(" ") - 1 for part in parts) < MIN_QUOTED:
+    if len(words(" ".join(pieces))) < MIN_QUOTED:
         return True
-    return any(all(part in text for part in parts) for text in texts)
+    return any(all(_as_words(part) in text for part in pieces if words(part)) for text in texts)
 
 
 def _as_words(text: str) -> str:
-    """The words of *text* as it is displayed, with a space around each."""
-    return f" {' '.join(words(unescape(text)))} "
+    """The words of *text* as displayed, with spaces around: of "I'm late" as of "you are late"."""
+    return _PERSON.sub(" they", f" {' '.join(words(unescape(text)))} ")

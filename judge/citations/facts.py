@@ -5,7 +5,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from judge.text.english import fold_space
 
@@ -22,7 +22,7 @@ _UNITS = {
     "kilometre": ("metre", 1000.0), "mile": ("mile", 1.0), "mph": ("mph", 1.0),
     "percent": ("%", 1.0), "per cent": ("%", 1.0), "%": ("%", 1.0), "p": ("money", 0.01),
     "pence": ("money", 0.01), "pound": ("money", 1.0), "euro": ("money", 1.0),
-    "dollar": ("money", 1.0), "time": ("time", 1.0), "am": ("clock", 1.0), "pm": ("clock", 1.0),
+    "dollar": ("money", 1.0), "time": ("time", 1.0),
 }  # fmt: skip
 """The kind of each unit, and its size in the base unit of that kind."""
 
@@ -40,24 +40,23 @@ _WORDS = (
     | {word: 10.0 * n for n, word in enumerate(_TENS, 3)}
     | {"dozen": 12.0, "hundred": 1e2, "thousand": 1e3, "million": 1e6}
 )
-_MULTIPLES = frozenset({"dozen", "hundred", "thousand", "million"})
 _MONTHS = (
     "january february march april may june july august september october november december"
 ).split()
 
 FIGURES = frozenset(
     "half third quarter thirds quarters first second fourth fifth sixth seventh eighth ninth tenth "
-    "per cent twice".split()
+    "per cent twice aged am pm noon midday midnight".split()
 ).union(_WORDS, _LARGE, _UNITS, _MONTHS, (f"{unit}s" for unit in _UNITS))
 """Words of numbers, units and dates, which are compared as facts and not as words."""
 
-_MONTH = "|".join(f"{name}|{name[:3]}" for name in _MONTHS)
+_MONTH = "|".join(f"{name}|{name[:3]}" for name in _MONTHS).replace("|sep", "|sept?")
 _UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
 DATE = re.compile(
-    rf"\b(?P<day>\d{{1,2}})(?:[snrt][tdh])?(?: of)? (?P<month>{_MONTH})\b"
+    rf"\b(?P<day>\d{{1,2}})(?:[snrt][tdh])?(?: of)? (?P<month>{_MONTH})\b\.?"
     rf"(?:,? (?P<year>\d{{4}}))?\b"
-    rf"|\b(?P<month2>{_MONTH}) (?P<day2>\d{{1,2}})(?:[snrt][tdh])?\b(?:,? (?P<year2>\d{{4}}))?\b"
-    rf"|\b(?P<month3>{_MONTH}) (?P<year3>\d{{4}})\b"
+    rf"|\b(?P<month2>{_MONTH})\.? (?P<day2>\d{{1,2}})(?:[snrt][tdh])?\b(?:,? (?P<year2>\d{{4}}))?\b"
+    rf"|\b(?P<month3>{_MONTH})\.? (?P<year3>\d{{4}})\b"
     rf"|(?<![\d.,£$€])(?P<year4>1\d{{3}}|20\d\d)\b(?![.,]\d| (?:{_UNIT})s?\b)"
 )
 _WORD = "|".join(_WORDS)
@@ -71,14 +70,24 @@ _AMOUNT = re.compile(
     rf"(?P<sign>[£$€] ?)?(?<![\w.])(?P<low>{_NUMBER})"
     rf"(?:(?: to | or | and | ?[-–] ?)(?:[£$€] ?)?(?P<high>{_NUMBER}))?"
     rf"(?P<large> ?(?:{'|'.join(_LARGE)})\b|[km]\b)?"
-    r"(?=(?:[ -](?:working|calendar|clear|full|consecutive|whole))*[ -]?"
+    r"(?=(?:[ -](?:working|business|calendar|clear|full|consecutive|whole))*[ -]?"
     r"(?P<noun>per cent|%|[a-z]+)?)"
-    rf"|\b(?:for|within|after|than|least|most|to|under|over) an? (?P<unit>{_UNIT})\b"
+    r"|\b(?:(?:for|within|after|than|least|most|to|under|over|have|has|takes?|lasts?|is) an?"
+    rf"|an?(?= (?:{_UNIT})'s)) (?P<unit>{_UNIT})\b(?! and a)"
 )
 
 _HOURS = re.compile(rf"\b(an?|{_NUMBER}) ?(h(?:ou)?r?|y(?:ea)?r)s?[, and]+({_NUMBER})(?= ?m[io])")
 _OR_TWO = re.compile(rf"\b(?:an?|one) ({_UNIT}) or two\b")
-_ONCE = re.compile(rf"\bonce(?= (?:an?|in|every|per|each)(?: (?:{_NUMBER}))? (?:{_UNIT})s?\b)")
+_ONCE = re.compile(
+    rf"\bonce(?= (?:an?|in|every|per|each)(?: any)?(?: (?:{_NUMBER}))? (?:{_UNIT})s?\b)"
+)
+_NOON = re.compile(r"\b(?:12 )?(?:noon|midday|(midnight))\b")
+_CLOCK = re.compile(
+    r"(?<![\w.:£$€])(?P<hour>[01]?\d|2[0-4])(?:[:.](?P<minutes>[0-5]\d))?"
+    r"(?: ?(?P<half>[ap])\.?m\b|(?<=:\d\d)(?![\d:])"
+    r"|(?= ?(?:to|till|until|and|[-–]) ?[\d:.]{1,5} ?[ap]\.?m\b))"
+)
+"""A time of day, also the first of "9 to 5pm"."""
 _CONTRACTION = re.compile(r"(?<=\w)n't\b|(?<=\bcan)not\b")
 
 
@@ -105,8 +114,10 @@ class Quantity:
         if {self.kind, other.kind} == {"second", "month"}:
             days, months = sorted((self, other), key=lambda fact: fact.kind == "month")
             return 28 * _DAY * months.amount <= days.amount <= 31 * _DAY * months.amount
-        is_same = abs(self.amount - other.amount) < 1e-6 * max(1.0, self.amount)
-        return self.kind == other.kind and is_same
+        gap = abs(self.amount - other.amount)
+        if self.kind == "clock" and self.noun + other.noun:
+            gap %= 12
+        return self.kind == other.kind and gap < 1e-6 * max(1.0, self.amount)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +136,7 @@ class Date:
         """Whether *other* is the same date, as far as both are given."""
         if not isinstance(other, Date):
             return False
-        pairs = ((self.day, other.day), (self.month, other.month), (self.year, other.year))
-        given = [a == b for a, b in pairs if a and b]
+        given = [a == b for a, b in zip(astuple(self), astuple(other)) if a and b]
         return bool(given) and all(given)
 
 
@@ -146,8 +156,18 @@ def quantities(sentence: str) -> list[Fact]:
     size = {"h": 60, "y": 12}
     text = _HOURS.sub(lambda n: f"{(_value(n[1]) or 1) * size[n[2][0]] + _value(n[3]):g}", text)
     facts: list[Fact] = [_date(match) for match in DATE.finditer(text)]
-    text = DATE.sub(";", text)
-    return [*facts, *(amount for match in _AMOUNT.finditer(text) for amount in _amounts(match))]
+    text = _NOON.sub(lambda at: "12am" if at[1] else "12pm", DATE.sub(";", text))
+    facts += map(_clock, _CLOCK.finditer(text))
+    found = _AMOUNT.finditer(_CLOCK.sub(";", text))
+    return [*facts, *(amount for match in found for amount in _amounts(match))]
+
+
+def _clock(match: re.Match[str]) -> Quantity:
+    """The time in hours; its noun says that it may be in either half of the day."""
+    hour, half = int(match["hour"]), match["half"]
+    noun = "" if half or hour > 12 or match["hour"][0] == "0" else "am or pm"
+    hour = hour % 12 + 12 * (half == "p") if half else hour % 24
+    return Quantity(hour + int(match["minutes"] or 0) / 60, "clock", noun)
 
 
 def _date(match: re.Match[str]) -> Date:
@@ -171,14 +191,12 @@ def _amounts(match: re.Match[str]) -> Iterator[Quantity]:
     unit = _UNITS.get(noun, _UNITS.get(noun.removesuffix("s")))
     if match["low"] == "one" and unit is None:
         return
-    for number in filter(None, (match["low"], match["high"])):
+    kind, size = unit or ("", 1.0)
+    high = match["high"] or match["low"]
+    low = high if kind == "time" else match["low"]  # "one to three times" is "up to three times"
+    for number in dict.fromkeys((low, high)):
         amount = _value(number) * (_LARGE | _LARGE_MONEY).get(large, 1.0)
-        if unit is None:
-            yield Quantity(amount, "", noun)
-        elif unit[0] == "clock":
-            yield Quantity(amount % 12 + 12 * (noun == "pm"), "clock")
-        else:
-            yield Quantity(amount * unit[1], unit[0])
+        yield Quantity(amount * size, kind, "" if unit else noun)
 
 
 def _value(number: str) -> float:
@@ -187,7 +205,7 @@ def _value(number: str) -> float:
     total = below = 0.0
     for word in re.split(r"[ -]", number):
         value = _WORDS.get(word, 0.0)  # "and" is none
-        below = max(below, 1.0) * value if word in _MULTIPLES else below + value
+        below = max(below, 1.0) * value if word in {"dozen", *_LARGE} else below + value
         if value >= 1e3:
             total, below = total + below, 0.0
     return total + below

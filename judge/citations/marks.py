@@ -62,9 +62,10 @@ _NO_NUMBER: Final = re.compile(
 """Times, decimals, thousands, dates, telephone numbers and asides."""
 _UNCLEAR: Final = re.compile(
     rf"(?:{_REFERENCE}\.? )?(?=.*[^\d,])(?:(?:^| ?[,;&] ?|(?<= ))(?:[?~≈±+] ?\d{{1,3}}|\d{{1,3}}"
-    rf"(?: ?(?:[?!~+]+|\(\?\)|{_DASH}?ish|or so|\(?{_DASH}?[a-z](?<![gkhlmpsx])\)?))?)){{1,9}}"
+    rf"(?: ?(?:[?!~+]+|\(\?\)|{_DASH}?ish|or so"
+    rf"|\(?{_DASH}?[a-z](?<![gkhlmpsx])(?<!\d\df)\)?))?)){{1,9}}"
 )
-"""A number with a letter (that is no unit) or a mark of doubt at it, maybe among others."""
+"""A number with a letter (no unit, no woman's age) or a mark of doubt at it, maybe among others."""
 
 _LAW_REPORT: Final = re.compile(
     r"\[(?:1[2-9]|20)\d\d(?:[-–/]\d\d(?:\d\d)?)?\]"
@@ -100,26 +101,16 @@ _BARE: Final = re.compile(
 )
 """What names a reference outside of a bracket; it matters only where there is no such one."""
 
-_MAY_BE_BARE: Final = re.compile(
-    rf"(?i)ref|sour|cita|foot|turn|quel|f[uo]e?nt|bron|[⁰¹²³⁴-⁹†\\<{re.escape(OPENERS + CLOSERS)}]"
-)
-"""What any match of that has something of; found in a tenth of the time."""
-
 _CITE: Final = re.compile(r"(?i)<cite\b(?:\s+i\s*=\s*([\"']?)(\d{1,6})\1\s*/?>|[^<>]{0,200}>?)")
 
 
 class Mark(NamedTuple):
-    """One bracket or tag with the numbers it cites, in order; none if it is malformed."""
+    """One bracket or tag with the numbers it cites, in order; none of `[-1]` and `[3-1]`."""
 
     numbers: tuple[int, ...]
     start: int
     end: int
     text: str
-
-    @property
-    def is_malformed(self) -> bool:
-        """Whether its numbers name no reference for certain, as those of `[-1]` and `[3-1]`."""
-        return not self.numbers
 
 
 class Marks(NamedTuple):
@@ -224,7 +215,7 @@ def _listed(tokens: list[tuple[str, str]], numbers: list[int]) -> tuple[int, ...
 
 
 def _bare(seen: Seen) -> Iterator[tuple[str, tuple[int, ...]]]:
-    for found in _BARE.finditer(seen.text) if _MAY_BE_BARE.search(seen.text) else ():
+    for found in _BARE.finditer(seen.text):
         if not found["everyday"]:
             named = "".join(map(_plain_character, str(found[str(found.lastgroup)]))).lower()
             said = re.findall(rf"\d+|\b(?:{_SAID})\b", named)

@@ -61,6 +61,9 @@ _FILLERS = frozenset("a an the my your his her its our their always also".split(
 _CONDITIONS = frozenset("if when where while only".split())
 """Words that restrict what a sentence says: "not if you are under 18"."""
 
+_SHARES = {"half": 50, "a third": 33, "a quarter": 25, "two thirds": 67, "three quarters": 75}
+_SHARE = re.compile(rf"(?i)\b({'|'.join(_SHARES)})(?=(?: of)? (?:the|your|its)\b)")
+
 _MIN_SHARED = 2
 """Content words that a claim must have at least: "you must" says too little."""
 
@@ -99,7 +102,7 @@ class Statement:
             modalities,
             frozenset(stems(content)),
             _BOUNDS.intersection(words),
-            quantities(sentence),
+            quantities(_SHARE.sub(lambda share: f"{_SHARES[share[0].lower()]}%", sentence)),
         )
 
     def differs_in_number(self, source: "Statement") -> bool:
@@ -216,8 +219,6 @@ class SourceReading:
         sentence, is_contradicted = self._closest(claim, shares)
         if len(weights) < MIN_CONTENT_WORDS:
             return Support(None, is_contradicted, sentence)
-        if not self.sentences:
-            return Support(0.0, contradicts=False, sentence=None)
         missing = [weight for stem, weight in weights.items() if stem not in self.postings]
         if NUMBER_WEIGHT in missing:  # with a unit it may be written in other words
             facts = quantities(claim)

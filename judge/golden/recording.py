@@ -102,7 +102,7 @@ async def record(
     with TemporaryDirectory(prefix="judge-golden-") as folder:
         draft = Path(folder, path.name)
         _write(draft, document, clean)
-        outcome = await run_case(load_case(draft), RunConfig(pipeline.knowledge()))
+        outcome = await run_case(load_case(draft), RunConfig(pipeline.knowledge))
     expected = document["expected"]
     found = list(body_differences(expected["exact_body"], masked(outcome.body), is_exact=True))
     if found:
@@ -137,6 +137,7 @@ async def _record(
         file = f"{name}.{number}.html"
         pages[url] = page and {"file": file, "charset": page.charset}
         fixtures |= {file: page.body.decode("latin-1")} if page else {}
+    is_extractive = model.name == EXTRACTIVE
     # Named by version, so that cases recorded with the same sources share the files.
     own = {
         f"sources.{versions.sources}.{number}.toml": file.text.encode().decode("latin-1")
@@ -150,11 +151,8 @@ async def _record(
         "input": request.model_dump(exclude_defaults=True),
         "pages": pages,
         **({"sources": list(own)} if own else {}),
-        **(
-            {"replies": [], "model": "extractive"}
-            if model.name == EXTRACTIVE
-            else {"replies": model.replies, "model": "scripted"}
-        ),
+        "replies": [] if is_extractive else model.replies,
+        "model": EXTRACTIVE if is_extractive else "scripted",
         "expected": _expected(outcome),
     }
     return document, fixtures | own
@@ -261,13 +259,10 @@ def find_personal_details(document: Mapping[str, Any]) -> list[PersonalDetail]:
     for number, reply in enumerate(document["replies"]):
         texts[f"replies.{number}"] = reply.get("text", "")
     personas = {name for text in texts.values() for name in _PERSONA.findall(text)}
+    details = _PRIVATE["details"].items()
     unique: dict[tuple[str, str], PersonalDetail] = {}
     for field, text in texts.items():
-        found = [
-            (kind, m[0])
-            for kind, one in _PRIVATE["details"].items()
-            for m in re.finditer(one, text)
-        ]
+        found = [(kind, m[0]) for kind, one in details for m in re.finditer(one, text)]
         found += [("name", name) for name in find_names(text) if name not in personas]
         for kind, words in found:
             unique.setdefault((kind, words.casefold()), PersonalDetail(kind, field, words))

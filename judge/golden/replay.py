@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -184,7 +184,7 @@ class Outcome:
 class RunConfig:
     """How cases are judged: over which sources, by which model."""
 
-    knowledge: Knowledge
+    knowledge: Callable[[], Knowledge]
     model: LanguageModel | None = None  # None replays the replies of the case.
     deadline_s: float = 30.0
     arrange: Arrange = tuple
@@ -199,11 +199,8 @@ class RunConfig:
 
     def knowledge_for(self, stored: StoredCase) -> Knowledge:
         """The sources that *stored* was recorded with, if it has any and the run is exact."""
-        return (
-            compile_knowledge(*stored.sources)
-            if stored.sources and self.is_exact
-            else self.knowledge
-        )
+        own = stored.sources if self.is_exact else ()
+        return compile_knowledge(*own) if own else self.knowledge()
 
 
 async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:

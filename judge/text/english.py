@@ -61,9 +61,9 @@ _LAST_WORD_CHARACTERS = 12
 """Longer than any abbreviation."""
 
 _TRAILING_MARKS = re.compile(
-    r"\s*(?:[\[【［〔](?:[^\[\]【】［］〔〕\n]{0,40}|[\d\s,;，；、&and‐-―−~-]{0,400})[\]】］〕]\s*)+"
+    r"\s*(?:[\[【［〔](?:[^\[\]【】［］〔〕\n]{0,40}|[\d\s,;，；、&and‐-―−~-]{0,400})[\]】］〕]\s*+)+(?![a-z])"
 )
-"""Bracketed notes of a few words, or lists of numbers, after the end of a sentence."""
+"""Bracketed notes of a few words, or lists of numbers, after a sentence; "[1] says" begins one."""
 
 
 @cache
@@ -179,10 +179,10 @@ def sentences(text: str) -> list[Span]:
 
 def _is_inside_a_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
     """Whether this full stop ends an abbreviation, or a small letter follows."""
-    if stop.group()[0] != ".":
-        return False
     next_word = _NEXT_WORD.match(text, stop.end())
     following = next_word[1] if next_word else ""
+    if stop.group()[0] != ".":  # “Why?” he asked.
+        return following[:1].islower() and stop.group()[-1] not in "!?…"
     before = text[max(start, stop.start() - _LAST_WORD_CHARACTERS) : stop.start()]
     word = (before.split() or [""])[-1].lstrip("(\"'“‘")
     lower = word.lower()

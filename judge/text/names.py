@@ -36,8 +36,7 @@ def find_public_names(text: str) -> list[str]:
 
 def find_names(text: str) -> list[str]:
     """The words of *text* that are probably names of people or places, without repeats."""
-    titled = [match.group(1) for match in _TITLED.finditer(text)]
-    return list(dict.fromkeys([*titled, *_capitalised(text)]))
+    return list(dict.fromkeys([*_TITLED.findall(text), *_capitalised(text)]))
 
 
 def _capitalised(text: str) -> Iterator[str]:

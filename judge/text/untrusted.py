@@ -116,8 +116,7 @@ def _is_opener(edge: str) -> bool:
 
 
 def _decoded(text: str) -> Seen:
-    seen = Seen(text, range(len(text)), range(1, len(text) + 1))
-    return _replaced(seen, _ENCODED, _character)
+    return _replaced(Seen(text, range(len(text)), range(1, len(text) + 1)), _ENCODED, _character)
 
 
 def _character(encoded: re.Match[str]) -> str:
@@ -186,5 +185,5 @@ def _without_markup(text: str) -> str:
 
 def quoted_value(text: str) -> str:
     """*text* of a reply as one JSON string; brackets stay, since a defect may be about them."""
-    line = fold_space(strip_invisible(text))
-    return json.dumps(_TAG_OPENING.sub("‹", line), ensure_ascii=False)
+    line = _TAG_OPENING.sub("‹", fold_space(strip_invisible(text)))
+    return json.dumps(line, ensure_ascii=False)

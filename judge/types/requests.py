@@ -44,6 +44,11 @@ Query = Annotated[
 ScopeText = Annotated[str, StringConstraints(max_length=MAX_SCOPE)]
 
 
+def _or_none(scope: object) -> object:
+    """None for a blank *scope*: a form or a shell left it empty, so it asks for no documents."""
+    return None if isinstance(scope, str) and not scope.strip() else scope
+
+
 class JudgeRequest(StrictModel):
     """A dispute and the question about it; lengths are in code points after trimming."""
 
@@ -55,7 +60,7 @@ class JudgeRequest(StrictModel):
     domain: str | None = Field(
         None, description="A name from `/api/domains`, or `default` for none; else it is detected."
     )
-    scope: ScopeText | None = Field(
+    scope: Annotated[ScopeText | None, BeforeValidator(_or_none)] = Field(
         None, description="Where to find indexed documents to cite too, such as `@collection:a`."
     )
     hear_other_side: StrictBool = Field(

@@ -144,6 +144,14 @@ def test_what_cannot_be_asked_is_exit_2_with_what_to_do(cli, monkeypatch, gemini
     assert (told.code, "Set GEMINI_API_KEY" in told.err, gemini.seen) == (2, True, [])
 
 
+def test_a_scope_that_a_shell_left_empty_shows_the_model_no_document(cli, gemini, tmp_path):
+    (tmp_path / "diary.txt").write_text("My landlord and the boiler: nobody is to read this.")
+    assert cli("index", "add", "diary.txt").code == 0
+    for scope in ("", " "):
+        assert ask(cli, "--scope", scope).code == 0
+    assert "nobody is to read this" not in "".join(gemini.prompts)
+
+
 def test_refused_dispute_prints_help_lines(cli, gemini):
     gemini.script(blocked())
     told = ask(cli)
@@ -174,7 +182,7 @@ def test_model_without_a_url_is_exit_2_and_names_the_setting(cli, monkeypatch, s
     monkeypatch.setenv(setting, "openai:tiny")
     told = ask(cli)
     assert (told.code, told.out) == (2, "")
-    assert "Set JUDGE_MODEL=openai:NAME and JUDGE_OPENAI_BASE_URL" in told.err
+    assert f"Set {setting}=openai:NAME and JUDGE_OPENAI_BASE_URL" in told.err
 
 
 def test_events_are_printed_on_request_without_text_of_the_dispute(cli):

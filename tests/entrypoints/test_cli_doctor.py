@@ -105,10 +105,12 @@ def test_unusable_fallback_model_is_a_finding(cli, monkeypatch):
         ("JUDGE_DATA_DIR=sources.toml/data", "data", ("cannot be written", "JUDGE_DATA_DIR")),
         ("QDRANT_URL=http://127.0.0.1:9", "index", ("Qdrant", "QDRANT_URL")),
         ("JUDGE_MODEL=openai:tiny", "model", ("needs an address", "JUDGE_OPENAI_BASE_URL")),
+        ("JUDGE_CODE_ROOTS=app=nowhere", "start", ("JUDGE_CODE_ROOTS: nowhere", "unset")),
+        ("JUDGE_SUPPORT=onnx:nowhere", "start", ("JUDGE_SUPPORT=onnx:nowhere", "unset")),
     ],
 )
 def test_a_wrong_setting_is_named_with_its_fix(cli, monkeypatch, variable, part, words):
-    monkeypatch.setenv(*variable.split("="))
+    monkeypatch.setenv(*variable.split("=", 1))
     code, found = findings(cli)
     assert code == 1
     assert words[0] in found[part]["message"]

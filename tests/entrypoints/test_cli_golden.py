@@ -228,6 +228,19 @@ def test_a_case_is_replayed_over_the_sources_it_was_recorded_with(
     assert "Over sources.toml, which the cases were not made for" in swept.out
 
 
+def test_cases_with_sources_of_their_own_need_no_configured_file(
+    cli, folder, site, gemini, tmp_path
+):
+    assert cli("golden", *NEW).code == 1
+    (tmp_path / "sources.toml").unlink()
+    assert cli("golden", "run").code == 0
+    assert cli("golden", "update", "boiler").code == 0
+    compared = cli("golden", "run") and cli("golden", "compare")
+    write_case(folder, "other")
+    assert "sources.toml cannot be read" in cli("golden", "run").err
+    assert not compared.out.startswith("\n")
+
+
 def test_unreadable_stored_run_is_named_and_fails_no_run(cli, folder, tmp_path):
     write_case(folder)
     kept = tmp_path / ".judge" / "golden"

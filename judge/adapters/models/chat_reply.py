@@ -88,8 +88,7 @@ class ChatDraft(Draft):
         for call in calls if isinstance(calls, list) else ():
             self._raw += _string(_at(call, "function", "arguments"))
         self._raw += _text(message.get("content"))
-        told = message.get("reasoning_content") or message.get("reasoning")
-        self._reasoning += _string(told)
+        self._reasoning += _string(message.get("reasoning_content") or message.get("reasoning"))
         if _string(message.get("refusal")):
             self.blocked = "REFUSAL"
 

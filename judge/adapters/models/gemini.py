@@ -27,9 +27,6 @@ MAX_OUTPUT_TOKENS: Final = 32_768
 """A reply at its limits is about 1,500 tokens, but thinking is counted here too; room that is not
 used costs nothing. The service's own ceiling is 65,536, which doubling reaches."""
 
-NO_STREAM: Final = frozenset({404, 405, 501})
-"""What a proxy without streaming answers, not in Google's JSON: a plain call is made instead."""
-
 BUDGETS: Final = {"off": 0, "minimal": 512, "low": 1024, "medium": 8192, "high": 24_576}
 """Tokens for models before Gemini 3, which know no levels."""
 
@@ -196,7 +193,8 @@ def _failure(error: Exception) -> ModelFailure:
     if isinstance(error, APIError):
         headers: Mapping[str, str] = getattr(error.response, "headers", None) or {}
         failure = failure_of(error.code, error.details, headers.get("Retry-After"), GOOGLE_HINTS)
-        is_proxy = error.code in NO_STREAM and "'error'" not in str(error.details)
+        # So a proxy without streaming answers, not in Google's JSON.
+        is_proxy = error.code in {404, 405, 501} and "'error'" not in str(error.details)
         return replace(failure, reason="no-stream") if is_proxy else failure
     if isinstance(error, ValueError):  # not JSON, or not a response
         return ModelFailure("not-json")

@@ -196,8 +196,7 @@ async def _read_page(url: str, response: httpx.Response, media: Media) -> Page:
         raise FetchError("content-type", f"{host} does not say that it sent {name}.")
     match = _CHARSET.search(content_type[:MAX_HEADER_CHARS])
     charset = match[1].lower() if match else ""
-    modified = headers.get("last-modified", "")
-    return Page(url, body, charset, content_type or "text/html", modified)
+    return Page(url, body, charset, content_type or "text/html", headers.get("last-modified", ""))
 
 
 def _bad_status(response: httpx.Response) -> FetchError:

@@ -91,8 +91,7 @@ class Principal:
             challenge = {"WWW-Authenticate": 'Bearer realm="judge"'}
             raise RequestRefused("unauthorized", detail, headers=challenge)
         # Without keys, a loopback server is for this machine alone, not for pages its user visits.
-        is_for_this_machine = not policy.is_public and "*" not in policy.origins
-        is_judging = access is Access.JUDGING and is_for_this_machine
+        is_judging = access is Access.JUDGING and not policy.is_public and "*" not in policy.origins
         if self.is_cross_origin and (is_reading or is_judging):
             raise RequestRefused("forbidden", IS_CROSS_ORIGIN)
 

@@ -9,11 +9,12 @@ from judge.adapters.models.gemini import check_model
 from judge.adapters.models.openai import served_models
 from judge.bootstrap.corpus import open_search
 from judge.bootstrap.library import ping_redis
+from judge.bootstrap.services import open_services
 from judge.bootstrap.sources import open_sources
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import format_table, say, show
 from judge.entrypoints.cli.sources.check import check_examples
-from judge.errors import CacheUnavailable, ConfigurationError, IndexUnavailable, ModelUnavailable
+from judge.errors import ConfigurationError, IndexUnavailable, JudgeError
 from judge.library.sources.toml_lines import Places
 from judge.ports import Journal
 from judge.settings import EXTRACTIVE, OPENAI, Settings, load_settings
@@ -57,7 +58,7 @@ async def _run_checks(journal: Journal) -> list[CheckResult]:
         settings = load_settings()
     except ConfigurationError as error:
         return [CheckResult("settings", str(error), "Correct or unset the variables named.")]
-    return [
+    checks = [
         await _check_model("model", settings.model, settings),
         *([await _check_model("fallback", name, settings)] if (name := settings.fallback) else ()),
         *await check_ollama(settings),
@@ -66,6 +67,13 @@ async def _run_checks(journal: Journal) -> list[CheckResult]:
         _check_data_folder(Path(settings.data_dir)),
         *await _check_index(settings, journal),
     ]
+    if any(check.fix for check in checks):
+        return checks
+    try:
+        async with open_services(settings, journal):
+            return checks
+    except JudgeError as error:  # about a setting that no check above looks at
+        return [*checks, CheckResult("start", str(error), "Correct or unset what is named.")]
 
 
 async def _check_model(role: str, model: str, settings: Settings) -> CheckResult:
@@ -99,7 +107,7 @@ async def _check_served_model(
     key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else ""
     try:
         names = await served_models(settings.openai_base_url, key, timeout_s=TIMEOUT_S)
-    except (ModelUnavailable, ConfigurationError) as error:
+    except JudgeError as error:
         fix = "Start the server (Ollama: `ollama serve`), or correct JUDGE_OPENAI_BASE_URL and "
         return CheckResult(role, f"{model}: {error}", fix + "JUDGE_OPENAI_API_KEY.")
     name = model.removeprefix(OPENAI)
@@ -115,7 +123,7 @@ async def check_ollama(settings: Settings, address: str = OLLAMA) -> list[CheckR
         return []
     try:
         names = await served_models(address, "", timeout_s=TIMEOUT_S)
-    except ModelUnavailable:
+    except JudgeError:
         return []
     names = tuple(name for name in names if "embed" not in name)
     advice = "`ollama pull llama3.2` gets a model that judges without any account."
@@ -149,7 +157,7 @@ async def _check_redis(settings: Settings) -> CheckResult:
         return CheckResult("redis", "not configured; the cache in the process serves one worker")
     try:
         await ping_redis(settings)
-    except (CacheUnavailable, ConfigurationError) as error:
+    except JudgeError as error:
         fix = "Start Redis, let it be written, correct REDIS_URL, or unset it."
         return CheckResult("redis", str(error), fix)
     return CheckResult("redis", "it answers, and can be written")

@@ -120,7 +120,8 @@ def _cell(value: Any) -> object:
 def show(form: str, value: Any, parts: Iterable[str] | None = None) -> None:
     """Print *value* as JSON, or *parts* or its report with empty lines between, as *form* says."""
     parts = format_report(value) if parts is None else parts
-    click.echo(format_json(value) if form == "json" else "\n\n".join(parts))
+    text = format_json(value) if form == "json" else "\n\n".join(parts)
+    click.echo(text, nl=bool(text))
 
 
 def show_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

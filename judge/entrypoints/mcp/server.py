@@ -144,12 +144,8 @@ async def _answer(
             log_error(services.journal, error, event="mcp.error")
         result, outcome = failure(problem, asked), problem.slug
     finally:
-        services.journal.note(
-            "mcp.call",
-            tool=spec.name,
-            outcome=outcome,
-            ms=round((perf_counter() - started) * 1000, 2),
-        )
+        ms = round((perf_counter() - started) * 1000, 2)
+        services.journal.note("mcp.call", tool=spec.name, outcome=outcome, ms=ms)
     return result
 
 

@@ -7,7 +7,6 @@ is checked by itself, so that it can be shown while the rest is still being writ
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import NamedTuple
 
 from judge.citations.claims import find_claims, made_up_addresses, made_up_quotations, makes_claim
@@ -27,7 +26,7 @@ from judge.judging.verdicts.reply_schema import (
     parse_reply,
     soft,
 )
-from judge.text.english import is_english, sentences, source_sentences, words
+from judge.text.english import STOP_WORDS, is_english, sentences, source_sentences, words
 from judge.types.references import Reference
 from judge.types.replies import (
     VERDICT_SENTENCES,
@@ -50,8 +49,8 @@ _UNFINISHED: Mapping[FinishReason, str] = {
 
 MAX_PHRASE_WORDS = 40
 """Words of the longest phrase whose repetition is looked for: a long sentence."""
-_REPEATED_PHRASE = re.compile(rf"(?<![^ ])(?!\d)((?:[^ ]+ ){{1,{MAX_PHRASE_WORDS}}}?)\1\1")
-"""A word or phrase three times in direct succession is not English."""
+_REPEATED_PHRASE = re.compile(rf"(?<![^ ])(?!\d)((?:[^ ]+ ){{1,{MAX_PHRASE_WORDS}}}?)\1\1(\1)?")
+"""A phrase three times in direct succession is not English; "Document, document, document" is."""
 
 MIN_WORDS = 12
 MIN_DISTINCT_SHARE = 0.25
@@ -96,8 +95,8 @@ class FieldText(NamedTuple):
 def check_reply(reply: ModelReply, prompt: Prompt, *, needs_verdicts: bool = True) -> ReplyCheck:
     """Apply every rule to the *reply* to *prompt*; a defect is data here, never an exception."""
     if reply.finish != "stop":
-        expected = _UNFINISHED[reply.finish]
-        return ReplyCheck(None, (hard("unfinished", "reply", reply.finish, expected),))
+        what = hard("unfinished", "reply", reply.finish, _UNFINISHED[reply.finish])
+        return ReplyCheck(None, (what,))
     body, defects = parse_reply(reply.text, prompt.personas, needs_verdicts=needs_verdicts)
     if body is None:
         return ReplyCheck(None, tuple(defects))
@@ -106,8 +105,7 @@ def check_reply(reply: ModelReply, prompt: Prompt, *, needs_verdicts: bool = Tru
     care = tuple(name for name in prompt.care if name in body.care)
     if broken := tuple(defect for defect in checked.defects if defect.is_hard):
         return ReplyCheck(None, broken, care)
-    if _carries_nothing(checked, prompt.references):
-        checked = replace(checked, carries_nothing=True)
+    checked = replace(checked, carries_nothing=_carries_nothing(checked, prompt.references))
     return ReplyCheck(checked, checked.defects, care)
 
 
@@ -196,7 +194,7 @@ class FieldChecker:
         count = len(self.prompt.references)
         expected = f"a number from 1 to {count}, as [1]" if count else "no number in any bracket"
         for mark in marks.marks:
-            if mark.is_malformed or not self._are_there(mark.numbers):
+            if not mark.numbers or not self._are_there(mark.numbers):
                 yield hard("citation", text.name, mark.text, expected)
             elif not text.may_cite and not text.name.endswith(".headline"):
                 yield hard("misplaced", text.name, mark.text, "no citation in this text")
@@ -240,7 +238,11 @@ class FieldChecker:
                 yield soft("bare", name, bare, expected)
         for unclear in marks.unclear:
             yield soft("unclear", name, unclear, "only numbers in brackets, as [1]")
-        for quotation in made_up_quotations(text.text, marks.marks, self._known()):
+        is_translated = not is_english(text.text) and any(
+            is_english(one.text) for one in prompt.references
+        )
+        quoted = () if is_translated else made_up_quotations(text.text, marks.marks, self._known())
+        for quotation in quoted:
             expected = "words of a reference or of the dispute in quotation marks"
             yield soft("misquoted", name, quotation, expected)
         for address in made_up_addresses(text.text, self._known()):
@@ -304,16 +306,14 @@ def repeats_itself(tokens: Sequence[str]) -> bool:
     """Whether a word or phrase comes three times in a row, or hardly any words are distinct."""
     if len(tokens) >= MIN_WORDS and len(set(tokens)) < MIN_DISTINCT_SHARE * len(tokens):
         return True
-    return _REPEATED_PHRASE.search(" ".join(tokens) + " ") is not None
+    return any(
+        again or phrase.count(" ") > 1 or phrase.strip() in STOP_WORDS
+        for phrase, again in _REPEATED_PHRASE.findall(" ".join(tokens) + " ")
+    )
 
 
 def repeats_prompt(tokens: Sequence[str], instructions: str) -> bool:
     """Whether a run of twelve *tokens* of a text is in *instructions* too."""
     runs = (" ".join(tokens[at : at + RUN_WORDS]) for at in range(len(tokens) - RUN_WORDS + 1))
-    return any(f" {run} " in _in_words(instructions) for run in runs)
-
-
-@lru_cache(maxsize=32)
-def _in_words(instructions: str) -> str:
-    """Cached: the instructions hardly ever change."""
-    return f" {' '.join(words(instructions))} "
+    ours = f" {' '.join(words(instructions))} " if len(tokens) >= RUN_WORDS else ""
+    return any(f" {run} " in ours for run in runs)

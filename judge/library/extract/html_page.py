@@ -19,7 +19,13 @@ from judge.library.extract.page_passages import (
     cut_text,
     read_passages,
 )
-from judge.library.extract.page_status import RegionNames, find_updated, is_withdrawn, read_nations
+from judge.library.extract.page_status import (
+    RegionNames,
+    find_updated,
+    is_withdrawn,
+    nations_of,
+    read_nations,
+)
 from judge.text.decoding import html_as_utf8
 
 MAX_TITLE_WORDS = 40
@@ -90,7 +96,7 @@ def read_html(
         return facts
     passages = read_passages(page, content)
     chosen = _selected_text(tree, selector) if selector else ""
-    lead = chosen or _lead(content, has_description=has_description)
+    lead = chosen or _lead(content, regions, has_description=has_description)
     return replace(facts, lead=cut_text(clean_text(lead), max_words) or None, passages=passages)
 
 
@@ -104,11 +110,12 @@ def _has_moved(tree: LexborHTMLParser) -> bool:
     )
 
 
-def _lead(content: Content, *, has_description: bool) -> str:
+def _lead(content: Content, regions: RegionNames, *, has_description: bool) -> str:
     paragraph = choose_paragraph(content)
     if paragraph is None:
         return ""
-    if has_description and is_lead(content.page.attributes[paragraph.element]):
+    is_note = paragraph.word_count < 25 and nations_of(paragraph.text, regions)
+    if is_note or (has_description and is_lead(content.page.attributes[paragraph.element])):
         after = (block for block in content.prose if block.order > paragraph.order)
         paragraph = next(filter(content.contains, after), paragraph)
     return paragraph.text

@@ -164,16 +164,13 @@ def _asides(page: PageBlocks, prose: Sequence[PageBlock]) -> list[bool]:
 
 def _paragraphs(page: PageBlocks, prose: list[PageBlock]) -> list[PageBlock]:
     """The `<p>`, headings and sibling `<div>` blocks if `<p>` hold most text, else all."""
-    marked = [block for block in prose if block.tag == "p" or block.tag in HEADING_TAGS]
+    tags = {"p", *HEADING_TAGS}
+    marked = [block for block in prose if block.tag in tags]
     if _size(marked) < _PARAGRAPH_SHARE * _size(prose):
         return prose
     around = {page.parents[block.element] for block in marked if block.tag == "p"}
     return [
-        block
-        for block in prose
-        if block.tag == "p"
-        or block.tag in HEADING_TAGS
-        or (block.tag == "div" and page.parents[block.element] in around)
+        b for b in prose if b.tag in tags or (b.tag == "div" and page.parents[b.element] in around)
     ]
 
 

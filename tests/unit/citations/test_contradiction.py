@@ -29,6 +29,10 @@ The claim costs 8 per cent of the sum. | The claim costs 5% of the sum.
 The hearing takes place on 4 May. | The hearing takes place on 3 May 2024.
 The new rules began on 1 May 2025. | The new rules began on 1 April 2025.
 The rent can be raised twice in 12 months. | The rent can be raised once in 12 months.
+The rent can be raised once in any 12 months. | The rent can be raised twice in any 12 months.
+Noise at night is checked between 22:00 and 06:00. | Noise at night is checked between 11pm and 7am.
+A quarter of the deposit is returned on the first day. | Half of the deposit is returned on the first day.
+You have to give a week's notice before a visit. | You have to give 24 hours' notice before a visit.
 Twelve tenants can share the licensed house. | Ten tenants can share the licensed house.
 """.strip().splitlines()
 
@@ -49,6 +53,12 @@ It takes over 7 days to return the deposit. | It takes 8 days to return the depo
 A room must have about 6.5 square metres. | A room must have 6.51 square metres.
 The rent can be raised one time a year. | The rent can be raised once a year.
 The inspection takes 1 hour 30 minutes. | The inspection takes 90 minutes.
+The helpline is open 08:00 to 18:00, Monday to Friday. | The helpline is open Monday to Friday, 8am to 6pm.
+The helpline is open 8 to 6pm, Monday to Friday. | The helpline is open Monday to Friday, 8am to 6pm.
+Noise at night is checked between 11:00pm and 7:00am. | Noise at night is checked between 11pm and 7am.
+The council pays two thirds of the cost of a repair. | The council pays 67% of the cost of a repair.
+The council pays 25% of the cost of a repair. | The council pays a quarter of the cost of a repair.
+A court can order one to three times the deposit. | A court can order up to 3 times the deposit.
 Bailiffs must not enter the home. | The council should call bailiffs before they enter the home.
 """.strip().splitlines()
 

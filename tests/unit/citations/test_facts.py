@@ -31,6 +31,18 @@ READ = {
     "1–2 weeks": [Quantity(7 * DAY, "second"), Quantity(14 * DAY, "second")],
     "9am to 5pm": [Quantity(9, "clock"), Quantity(17, "clock")],
     "12am": [Quantity(0, "clock")],
+    "9:30 a.m. – 5.15pm": [Quantity(9.5, "clock"), Quantity(17.25, "clock")],
+    "9:00 to 17:00": [Quantity(9, "clock", "am or pm"), Quantity(17, "clock")],
+    "9 to 5pm": [Quantity(9, "clock", "am or pm"), Quantity(17, "clock")],
+    "12 noon, midnight or 24:00": [*(Quantity(hour, "clock") for hour in (12, 0, 0))],
+    "at 1:10:30": [Quantity(1, ""), Quantity(10, ""), Quantity(30, "")],
+    "one to three times": [Quantity(3, "time")],
+    "a day's notice": [Quantity(DAY, "second")],
+    "it takes an hour": [Quantity(3600, "second")],
+    "it takes an hour and a half": [],
+    "10 business days": [Quantity(10 * DAY, "second")],
+    "1 Apr. 2020 and Sept 2023": [Date(1, 4, 2020), Date(0, 9, 2023)],
+    "once in any year": [Quantity(1, "time")],
     "two\nweeks": [Quantity(14 * DAY, "second")],
     "5th of May, 2021": [Date(5, 5, 2021)],
     "May 5th": [Date(5, 5, 0)],
@@ -59,6 +71,11 @@ ten tenants | 10 tenant
 5 May | 5 May 2024
 2 to 3 days | 3 days
 £0.10 | 10p
+9am | 09:00
+9 a.m. | 9:00
+5.30pm | 17:30
+11:00pm | 23:00
+midnight | 12am
 """.strip().splitlines()
 
 OTHER = """
@@ -70,6 +87,9 @@ OTHER = """
 5 May | 5 June
 in 2023 | in 2024
 2 to 3 days | 4 days
+9am | 9pm
+9am | 09:30
+5:00 | 17:30
 """.strip().splitlines()
 
 UNLIKE = """

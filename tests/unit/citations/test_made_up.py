@@ -10,7 +10,10 @@ KNOWN = (
         "Call Shelter on 0808 800 4444.\nhttps://www.gov.uk/private-renting/your-landlord"
     ),
     "The council can inspect a rented home that is cold, damp or unsafe.",
-    "He told me: “I will come on Tuesday morning with a new pump”. My number is +44 7700 900123.",
+    (
+        "He told me: “I will come on Tuesday morning with a new pump”. My number is +44 7700 900123"
+        ". He thinks I'm far too impatient. I'll get it when his brother is back. Why wait for him?"
+    ),
     "https://www.samaritans.org 116 123",
 )
 MADE_UP = """
@@ -34,6 +37,7 @@ The guidance says &ldquo;you may withhold all rent until then&rdquo; [1].
 The guidance says <q>you may withhold all rent until then</q> [1].
 The guidance says ``you may withhold all rent until then'' [1].
 As the page puts it, “[r]epairs must be paid for by the council” [1].
+[1] says landlords face “fines of up to £30,000 a week”.
 The guidance says: “You may withhold all rent. You may do it today.” [1] So wait.
 """.strip().splitlines()
 HONEST = """
@@ -58,6 +62,9 @@ Wait 'til he has read the tenants' letters, since repairs are due [1].
 Let him know: “The repair was reported three weeks ago” [1].
 The message could read “The boiler has been off since the third of May” [1].
 A short script: “The boiler is off. Repairs are overdue.” [1]
+Your landlord says “you are far too impatient”, but repairs are due [1].
+His “you'll get it when my brother is back” is no date, and repairs are due [1].
+“Why wait for him?” is a fair question, since repairs are due [1].
 He said “no” and then you wrote again, and “no” came back, but repairs are due [1].
 """.strip().splitlines()
 UNKNOWN_ADDRESSES = (
@@ -71,6 +78,7 @@ UNKNOWN_ADDRESSES = (
 )  # fmt: skip
 NO_UNKNOWN_ADDRESS = """
 See gov.uk/private-renting/your-landlord, GOV.UK or samaritans.org.
+Call 0808 800 4444 24 hours a day.
 Call 08088004444, 0808 800 4444 or 07700 900123, and 116 123 or 999 in danger.
 On 01.04.2025 at 9, from 01/04/2025 to 01/05/2025, between 1990 and 2000.
 It cost £1,500,000, 0.5 per cent or 0.25 0.125, in 2024-2025, for 0 10 20 30 40 50 people.

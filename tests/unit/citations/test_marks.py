@@ -43,6 +43,7 @@ TEXT = (
     "OJ [2011] L304/64", "[2004] 2 SLR(R) 594", "[2016] EUECJ C-123/15", "[2001] 1 All ER (D) 9",
     "[art. 8; cl. 3]", "[fig. 2, table 1]", "[Part 2]", "[p. 4 ff.]",
     "[§ 21]", "[§§ 12-13]", "[E119]", "code [E9]", "[₹900]", "[50¢]", "[9‰]", "[24h]", "[30s]",
+    "[25F]",
     "OJ [2004] L 158", "[2005] ECR I-123", "`a[0]`", "```python\na[0] = b[9]\n```", "https://a.example/?a[0]=1&b[9]=2",
     "[" + "a" * 300 + "1]", "9]", "]9[",
 )  # fmt: skip
@@ -79,7 +80,7 @@ def test_bracket_of_numbers_is_a_mark_in_any_script_and_disguise() -> None:
 
 
 def test_mark_that_names_no_reference_for_certain_is_malformed() -> None:
-    assert {text: [m.is_malformed for m in find_marks(text)] for text in MALFORMED} == {
+    assert {text: [not m.numbers for m in find_marks(text)] for text in MALFORMED} == {
         text: [True] for text in MALFORMED
     }
 

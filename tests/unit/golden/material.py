@@ -25,7 +25,7 @@ TIME = "A boiler that is broken should be mended by the landlord within two days
 
 
 def run_config(**options: Any) -> RunConfig:
-    return RunConfig(compile_knowledge(SOURCES), **options)
+    return RunConfig(lambda: compile_knowledge(SOURCES), **options)
 
 
 def reply(**changes: Any) -> dict[str, Any]:

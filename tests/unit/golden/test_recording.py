@@ -85,7 +85,7 @@ async def test_recorded_case_replays_to_the_same_body_to_the_byte(tmp_path: Path
     assert (tmp_path / "pages" / "boiler.1.html").read_bytes().count(b"Caf\xe9") == 1
     assert document["pages"]["https://a.example/repairs"]["charset"] == "latin-1"
     assert document["replies"][0]["text"] == answer().text
-    known = run_config().knowledge.versions
+    known = run_config().knowledge().versions
     assert document["versions"] == {
         "model": "scripted", "prompt": known.prompt, "sources": known.sources,
     }  # fmt: skip

@@ -24,6 +24,9 @@ TEXTS = st.text(max_size=120) | st.lists(
         ("Pay the rent. … Keep a copy.", ("Pay the rent. …", "Keep a copy.")),
         ("Pay the rent. — … . Keep it.", ("Pay the rent. — … .", "Keep it.")),
         ("… !", ("… !",)),
+        ("Pay it. [1] says so. [2] [3] do too.", ("Pay it.", "[1] says so. [2]", "[3] do too.")),
+        ("“Why?” he asked. “Now!” And now.", ("“Why?” he asked.", "“Now!”", "And now.")),
+        ("Pay the rent. … keep a copy.", ("Pay the rent. …", "keep a copy.")),
     ],
 )
 def test_text_is_split_into_its_sentences(text: str, expected: tuple[str, ...]) -> None:

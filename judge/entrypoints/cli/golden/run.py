@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -59,7 +60,7 @@ def runs_folder() -> Path:
 
 def show_sections(sections: Iterable[Section]) -> None:
     """Print *sections* with an empty line between them; their lines are indented by two columns."""
-    for number, section in enumerate(sections):
+    for number, section in enumerate(s for s in sections if s.title or s.lines or s.rows):
         click.echo("\n" * bool(number) + one_line(section.title), nl=bool(section.title))
         for line in section.lines:
             click.echo(f"{' ' * (2 + len(line) - len(line.lstrip()))}{one_line(line)}")
@@ -93,13 +94,13 @@ def show_comparison(_: Journal, *, before: Path | None, after: Path | None) -> i
 def replay_config(folder: Path, sources: Path | None = None) -> RunConfig:
     """The configuration for replaying the cases of *folder* that were recorded without sources.
 
-    They use the folder's own sources file, else the configured one. With *sources*, all cases use
-    that file, and only what any good answer meets is checked. Raises ConfigurationError.
+    They use the folder's own sources file, else the configured one, which is read when a case needs
+    it. With *sources*, all cases use that file, and only what any good answer meets is checked.
     """
     own = folder / OWN_SOURCES
     path = sources or (own if own.is_file() else Path(load_settings().sources))
     return RunConfig(
-        compile_knowledge(*read_sources(path)),
+        cache(lambda: compile_knowledge(*read_sources(path))),
         sources_file=str(path),
         started=SystemClock().now(),
         is_exact=sources is None,

@@ -60,7 +60,7 @@ async def _record_case(
     settings = load_settings()
     async with open_services(settings, journal) as services:
         pipeline = services.pipeline
-        own = replay_config(folder).knowledge if (folder / OWN_SOURCES).is_file() else None
+        own = replay_config(folder).knowledge() if (folder / OWN_SOURCES).is_file() else None
         is_own = own and own.versions == pipeline.knowledge().versions
         document, had_keys = await record(
             path,

@@ -96,9 +96,8 @@ def _page_as_json(chosen: ChosenPage) -> dict[str, object]:
 
 def _parts(explanation: DisputeExplanation) -> Iterator[str]:
     yield f"Domain: {explanation.detection.domain}"
-    has_terms = bool(explanation.terms)
     nothing = "No term or pattern of any domain stands in the text."
-    yield _needed(explanation) if has_terms else nothing
+    yield _needed(explanation) if explanation.terms else nothing
     yield from format_report({"scores": explanation.totals, "found": explanation.terms})
     if explanation.help:
         rows = [(format_help_line(line), _why_help(line, explanation)) for line in explanation.help]

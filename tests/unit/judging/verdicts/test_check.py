@@ -247,6 +247,18 @@ WORDING: list[tuple[dict[str, Any], list[tuple[str, str, str, str, bool]]]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Sie haben recht. Sagen Sie ihm: „Bitte reparieren Sie die Heizung bis Freitag“ [1].",
+        "Vous avez raison : il doit réparer « dans un délai raisonnable » la chaudière [1].",
+        "Nie, właściciel musi naprawić kocioł „w rozsądnym terminie po zgłoszeniu” [1].",
+    ],
+)
+def test_quotation_in_another_language_than_the_references_is_not_looked_up(said: str) -> None:
+    assert judged(summary=said).defects == ()
+
+
 @pytest.mark.parametrize(("changes", "told"), WORDING)
 def test_defect_has_its_rule_field_value_and_expectation(
     changes: dict[str, Any], told: list[tuple[str, str, str, str, bool]]

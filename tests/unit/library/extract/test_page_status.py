@@ -153,5 +153,20 @@ def test_nations_are_read_from_a_box_near_the_title(box):
     assert read(before=box)().nations == ("england", "wales")
 
 
+@pytest.mark.parametrize(
+    ("note", "is_skipped"),
+    [
+        ("This advice applies to England. See advice for <a>Scotland</a> or <a>Wales</a>", True),
+        ("This factsheet applies to people living in England and Wales.", True),
+        ("This information applies to England, Wales and Scotland only.", True),
+        ("This guidance applies to landlords who let a home, or a part of it.", False),
+        ("This page is for tenants whose landlord does not mend what is broken.", False),
+        (f"This guide is for England. {TEXT} So says the law, and so say all the courts.", False),
+    ],
+)
+def test_note_on_nations_is_not_the_lead(note, is_skipped):
+    assert (read()(f"<p>{note}</p>").lead == TEXT) == is_skipped
+
+
 def test_line_far_down_does_not_name_the_nations_of_the_page():
     assert read()(f"{MORE}<h2>Scotland</h2><p>This applies in Scotland.</p>").nations == ()
