@@ -1226,6 +1226,20 @@ from litestar.di import NamedDependency
 from a import Store
 async def handle(store: NamedDependency[Store]):
     store.save()  # use
+=== a mapped attribute of SQLAlchemy | a.Address.street
+--- a.py
+from sqlalchemy.orm import DeclarativeBase, Mapped
+class Address(DeclarativeBase):
+    street: Mapped[str]
+class User(DeclarativeBase):
+    street: Mapped[str]
+    main: Mapped[Address]
+    every: Mapped[list["Address"]]
+    user: Mapped["User"]
+def f(user: User):
+    user.street
+    user.user.street
+    return user.main.street == user.every[0].street  # use
 === a constant of a module, here and elsewhere | a.LIMIT
 --- a.py
 LIMIT = 3

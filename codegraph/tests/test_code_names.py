@@ -147,10 +147,16 @@ SAME_AS_LIBRARIES = """\
 --- utils/logging.py
 import logging
 logging.info(1)
+--- lib/__init__.py
+--- lib/types.py
+class Union: ...
 --- main.py
 import logging
+import types
 from utils import logging as ours
+from lib.types import Union
 logging.info(1)
+types.Union()
 --- examples/flask.py
 from flask import Flask
 app = Flask()
@@ -182,7 +188,8 @@ User()
 def test_a_loose_module_is_not_the_library_of_its_name(repo):
     graph = graph_of(repo(SAME_AS_LIBRARIES))
 
-    assert uses_of(graph, "utils/logging.py") == ["main.py:2"]
+    assert uses_of(graph, "utils/logging.py") == ["main.py:3"]
+    assert uses_of(graph, "Union") == ["main.py:4"]
     assert uses_of(graph, "examples/flask.py") == []
     assert uses_of(graph, "tests/data/django/apps.py:AppConfig") == []
     assert uses_of(graph, "tests/data/redis/__init__.py") == []
@@ -199,6 +206,32 @@ def test_a_name_may_begin_with_the_folder_of_sources(repo):
     assert graph.where_used("src.app.mail.Box.add").resolved == "app.mail.Box.add"
     with pytest.raises(UnknownSymbol):
         graph.where_used("src.app.mail.nothing")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "app.mail:Box.add",
+        "src/app/mail.py::Box::add",
+        "./src/app/mail.py:Box.add",
+        "app/mail/Box.add",
+        "src\\app\\mail.py:Box.add",
+        "mail.py::Box::add",
+        "Box#add",
+        "Box.add()",
+    ],
+)
+def test_a_name_may_be_written_with_its_path(repo, name):
+    graph = graph_of(
+        repo("--- src/app/mail.py\nclass Box:\n    def add(self): ...\ndef add(): ...\n")
+    )
+
+    assert graph.where_used(name).resolved == "app.mail.Box.add"
+    for path in ("src/app/mail.py", "./src/app/mail.py", "app/mail.py", "mail.py", "src/app/mail"):
+        assert graph.where_used(path).resolved == "app.mail"
+    for wrong in ("app/post.py::Box::add", "Box:mail", "other.app.mail:add", "app.mail:Box.gone"):
+        with pytest.raises(UnknownSymbol):
+            graph.where_used(wrong)
 
 
 def test_a_module_that_is_found_from_a_new_folder_is_linked_again(repo):
@@ -230,6 +263,8 @@ def test_a_new_name_finds_the_symbol(repo):
         ("a.Store.colour", "a.Store.color"),
         ("a.helpr", "a.helper"),
         ("Stoer", "a.Store"),
+        ("STORE", "a.Store"),
+        ("Store.LOAD", "a.Store.load"),
     ],
 )
 def test_an_unknown_member_is_answered_with_those_that_look_alike(repo, name, similar):

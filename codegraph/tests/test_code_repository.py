@@ -39,25 +39,20 @@ def test_files_are_listed_by_git(repo):
     assert list(Repository(root).files()) == [".gitignore", "a.py", "b.py"]
 
 
-SLOW_PATTERN = "a*" * 14 + "b"
-
-
-def test_a_pattern_that_git_matches_for_ever_is_refused(repo):
-    root = repo("--- a.py\ndef f(): ...\n--- .gitignore\n**/x/**\n# a*a*a*a*a*\n*.*.*.py\n")
+def test_a_pattern_for_names_with_many_dashes_is_no_reason_to_refuse(repo):
+    root = repo(
+        "--- a.py\n--- 123e4567-e89b-12d3-a456-426614174000.py\n--- .gitignore\n*-*-*-*-*.py\n"
+    )
     git(root, "init", "-q")
-    build_graph_for_repo(root)
-    (root / ("a" * 100 + "c")).touch()
-    (root / ".gitignore").write_text(f"out/\n!{SLOW_PATTERN}\n")
 
-    with pytest.raises(BadRepository, match=r"Line 2 of \.gitignore has a pattern"):
-        build_graph_for_repo(root)
-    found = tool_rag_where_used("f", root)
-    assert (found.freshness_state, len(found.items)) == ("UNKNOWN", 1)
+    assert list(Repository(root).files()) == [".gitignore", "a.py"]
 
 
 def test_git_that_takes_too_long_is_not_asked_again(repo, monkeypatch):
-    root = repo("--- a.py\n--- sub/.gitignore\n" + SLOW_PATTERN + "\n")
+    root = repo("--- a.py\ndef f(): ...\n--- sub/.gitignore\n")
     git(root, "init", "-q")
+    build_graph_for_repo(root)
+    (root / "sub/.gitignore").write_text("a*" * 14 + "b\n")
     (root / "sub" / ("a" * 100 + "c")).touch()
     monkeypatch.setattr("codegraph.store.repository._GIT_TIMEOUT_S", 0.3)
     repository = Repository(root)
@@ -65,6 +60,8 @@ def test_git_that_takes_too_long_is_not_asked_again(repo, monkeypatch):
     for _ in range(200):
         with pytest.raises(BadRepository, match="git could not list the files"):
             repository.files()
+    found = tool_rag_where_used("f", root)
+    assert (found.freshness_state, len(found.items)) == ("UNKNOWN", 1)
 
 
 def test_submodules_are_named(repo):

@@ -747,6 +747,118 @@ export default class {}
 --- b.ts
 import { Panel } from "."; // use
 new Panel(); // use
+=== what a test of the class tells | a.Cat.speak
+--- a.ts
+class Cat { speak() {} }
+class Dog { speak() {} }
+function f(x: Cat | Dog, y: unknown, all: (Cat | Dog)[]) {
+  if (x instanceof Cat) {
+    x.speak(); // use
+    all.map((x) => x.speak()); // use
+    [new Dog()].forEach((x: Dog) => x.speak());
+  } else if (y instanceof Cat && y.speak()) { // use
+    x.speak();
+  } else x.speak();
+  if (!(y instanceof Cat)) return;
+  y.speak(); // use
+  y = new Dog();
+  y.speak();
+}
+function g(e: unknown) {
+  e.speak();
+  for (const one of e) {
+    if (one instanceof Dog) continue;
+    if (!(one instanceof Cat) || one.speak()) throw one; // use
+    one.speak(); // use
+  }
+  try { e.speak(); } catch (e) {
+    return e instanceof Dog ? e.speak() : (e instanceof Cat) && e.speak(); // use
+  }
+}
+=== the properties of a component | Card.CardProps.title
+--- Card.tsx
+import React, { FC, forwardRef, memo } from "react";
+interface CardProps { title: string; other: Other }
+interface Other { title: string }
+export const One: React.FC<CardProps> = ({ title, ...rest }) => <b>{title}{rest.title}</b>; // use
+export const Two: FC<Other> = (props) => <b>{props.title}</b>;
+export const Three: FC<CardProps> = (props) => {
+  return <title title={props.title}>{props.other.title}</title>; // use
+};
+export const Four = forwardRef<HTMLElement, CardProps>(function Four({ title }, ref) { // use
+  return <b ref={ref}>{title}</b>;
+});
+export const Five = React.memo<Other>(({ title }) => <b>{title}</b>);
+const six = ({ other }: Pick<CardProps, "other">) => other.title;
+=== what hooks and the like give | a.Store.save
+--- a.ts
+export class Store { save() {} }
+export class Other { save() {} }
+--- ctx.ts
+import { createContext, useContext } from "react";
+import { Store, Other } from "./a";
+export const Ctx = createContext<Store | undefined>(undefined);
+export const Others = createContext(new Other());
+export const useStore = () => useContext(Ctx)!;
+--- b.tsx
+import React, { useContext, useMemo, useState } from "react";
+import { inject } from "@angular/core";
+import { Store, Other } from "./a";
+import { Ctx, Others, useStore } from "./ctx";
+export function A() {
+  const [store, setStore] = useState<Store>(open());
+  const [other] = useState(new Other());
+  const ref = React.useRef<Store | null>(null);
+  const memo = useMemo(() => new Store(), []);
+  store.save(); // use
+  other.save();
+  ref.current?.save(); // use
+  memo.save(); // inferred
+  useContext(Ctx)?.save(); // use
+  useContext(Others).save();
+  useStore().save(); // inferred
+  inject(Store).save(); // use
+}
+=== a call that says its types | a.User.name
+--- a.ts
+export interface User { name: string }
+interface Item { name: string }
+class Api { async get<T, U = T>(url: string): Promise<T> { return open(url) as T; } }
+function load<T>(url: string): T[] { return open(url); }
+async function f(api: Api) {
+  const { name } = await api.get<User>("/u"); // use
+  (await api.get<Item>("/i")).name;
+  load<User>("/u")[0].name; // use
+  load<Item>("/i")[0].name;
+  api.get<User>("/u").then((user) => user.name); // use
+  const [first, ...rest] = load<User>("/u");
+  rest[0].name; // use
+  [...rest, first].map((one) => one.name); // use
+}
+=== a module that exports one thing | lib.Store
+--- lib.ts
+class Store {}
+export = Store; // use
+--- a.ts
+import Store from "./lib"; // use
+new Store(); // use
+=== a module from the source root of the nearest package | apps/a/src/lib/util.ts:util
+--- apps/a/package.json
+{}
+--- apps/b/package.json
+{}
+--- apps/a/src/lib/util.ts
+export const util = 1;
+--- apps/b/src/lib/util.ts
+export const util = 2;
+--- apps/a/x.ts
+import { util } from "@/lib/util"; // use
+import { util as same } from "~~/src/lib/util"; // use
+import { util as svelte } from "$lib/util"; // use
+import { util as other } from "$library/util";
+util + same + svelte; // use
+--- apps/b/x.ts
+import { util } from "@/lib/util";
 === a package of the repository, by its exports | meter
 --- packages/ui/package.json
 {"name": "@a/ui", "exports": {".": {"import": "./dist/esm/index.mjs"}, "./*": "./dist/*.js"}}

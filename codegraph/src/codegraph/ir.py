@@ -149,7 +149,6 @@ class ImportModule(_Fact, frozen=True, tag="mod"):
     """`import a.b as c`, which binds *module* itself, or `import a.b`, which binds `a`."""
 
     module: str
-    bound: str
 
 
 class Alias(_Fact, frozen=True, tag="j"):

@@ -47,7 +47,9 @@ class ModuleIndex:
     def importable_names(self, path: str) -> set[str]:
         """Every name under which *path* may be imported."""
         dotted = _dotted(path)
-        names = {self.names[path], dotted, without_root(dotted)}
+        names = {self.names[path], dotted}
+        if (short := without_root(dotted)).partition(".")[0] not in sys.stdlib_module_names:
+            names.add(short)
         is_index = _is_package_file(path) and not is_python(path)
         return names | {f"{dotted}.index"} if is_index else names
 

@@ -22,8 +22,8 @@ _CONDITIONS = ("types", "source", "development", "import", "module", "default", 
 _MAINS = ("types", "typings", "source", "module", "main")
 #: Folders of what is built; the source is in `src` or beside them.
 _BUILT = re.compile(r"^(?:dist|build|lib|out|esm|cjs|es)(?:/(?:esm|cjs|types))?/")
-#: Prefixes that most bundlers map to the source root when no configuration does.
-_ROOT_PREFIXES = ("@/", "~/")
+#: Prefixes that most bundlers map to the source root when no configuration does; SvelteKit's.
+_ROOT_PREFIX = re.compile(r"[@~]{1,2}/|\$(?=lib(?:/|$))")
 
 
 class _Options(msgspec.Struct, rename="camel"):
@@ -70,8 +70,9 @@ class PathAliases:
             pattern, inner = _best_match(mapping.paths, name)
             targets += [t.replace("*", inner, 1) for t in mapping.paths.get(pattern, ())]
             targets += [] if mapping.base is None else [normpath(join(mapping.base, name))]
-        if name.startswith(_ROOT_PREFIXES):
-            targets.append(name[2:])
+        if prefix := _ROOT_PREFIX.match(name):
+            root, inner = _nearest(dirname(importer), self._packages), name[prefix.end() :]
+            targets += [normpath(join(root, start, inner)) for start in ("src", "app", "")]
         return [*targets, *self._package_targets(name, importer)]
 
     def _package_targets(self, name: str, importer: str) -> Iterator[str]:

@@ -19,9 +19,6 @@ SHORT_WORDS = 160
 SHRUNK_SHARE = 0.1
 """Of the words of the last good text; less is a remnant of the page."""
 
-ENOUGH_WORDS = 20
-"""Words of text; with fewer, a page may share none with its title and topics by chance."""
-
 KNOWN_SHARE = 0.25
 """Share of a page's stems that its last good text must have, unless it is on its subject and has
 few signs; twice that without a word of its subject. Two unrelated pages share about a tenth."""
@@ -98,6 +95,7 @@ subscri|member(?:s|ship)?\b|supporters?\b|(?:read|see) the rest|(?:keep|continue
 free trial|first (?:four |\w+ )?(?:weeks?|months?)|articles? (?:left|this month)|unlock
 (?:eighteen|18|21)\b|adults?\b|your age|old enough|date of birth|how old|over 1[68]
 queue|your turn|waiting room|in line\b|(?:please )?wait\b|number [\d,]+|busy\b
+something (?:broke|went wrong)|whoops|our end\b|enter the (?:password|code|characters)
 maintenance|back (?:soon|shortly|online|in )|switched off|offline|upgrad|install|temporar
 unavailable|(?:try|look in|come back|check back)(?: us)? (?:again|later|in)|patience|apologi|sorry
 database|web ?server|nginx|apache|\biis\b|php\b|wordpress|plesk|cpanel|hosting|stack trace
@@ -145,7 +143,7 @@ def wall_sign(source: SourceSpec, page: ReadPage, last: PageRecord | None) -> st
     if page.withdrawn:  # A page keeps its title then; one that says so of no page is missing.
         is_other = last and subject and headings and headings.isdisjoint(subject)
         return "unlike" if is_other else ""
-    if subject.isdisjoint(body | headings) and subject and (signs or length >= ENOUGH_WORDS):
+    if subject and subject.isdisjoint(body | headings):
         return "unlike"
     is_off_subject = len(shared) < ON_SUBJECT * len(subject)
     is_led_elsewhere = shared.isdisjoint(_stems([page.lead or ""]))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 #: A positional argument, with the file in which it is written.
 Argument = tuple[str, ir.Expr]
-_ITERABLE = ("list", "set", "iterator", "generator", "dict")
+_ITERABLE = ("list", "set", "iterator", "generator", "dict", "holder")
 _ASYNC_ITERABLE = ("aiterator", "generator")
 
 
@@ -160,7 +160,8 @@ class CallEvaluator:
             mapping = self._type_variables_of_class(function, receiver)
             skip = 0 if "static" in flags else 1
         self._match_arguments(function, skip, arguments, mapping)
-        return mapping
+        names = (f"{function.path}:T{b}" for b in self._resolver.scope(function).type_params)
+        return mapping | dict(zip(names, callee.arguments, strict=False))
 
     def _type_variables_of_class(
         self, function: ty.Definition, receiver: ty.Instance | ty.ClassObject
@@ -216,7 +217,7 @@ class CallEvaluator:
         """The types of a call of something outside the repository."""
         if name in CASTS and arguments:
             return ty.substitute(self._evaluator.annotation_types(*arguments[0]), {})
-        rule = FUNCTION_RESULTS.get(name)
+        rule = FUNCTION_RESULTS.get(name) or FUNCTION_RESULTS.get(name.rpartition(".")[2])
         if rule is None:
             return ty.generic(name)
         types = [self._evaluator.types(*argument) for argument in arguments]

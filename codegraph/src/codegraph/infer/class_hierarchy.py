@@ -217,7 +217,7 @@ class ClassHierarchy:
     def attribute_types(self, type_: ty.Type, name: str) -> ty.Types:
         """The types of the attribute *name* of the type *type_*."""
         match type_:
-            case ty.Generic(kind="raised") if name == "value":
+            case ty.Generic(kind="reference") if name in ("value", "current"):
                 return type_.argument(0)
             case ty.Generic(kind=kind, arguments=arguments):
                 is_known = f"{kind}.{name}" in METHOD_RESULTS
@@ -232,10 +232,8 @@ class ClassHierarchy:
         match type_:
             case ty.Instance() if name == "__class__":
                 return (ty.ClassObject(type_.cls, type_.arguments),)
-            case ty.ClassObject() if name == "__new__":
-                return ty.generic("callable", (ty.instance_of(type_),))
-            case ty.SuperObject(receiver=receiver) if name == "__new__":
-                return ty.generic("callable", (ty.instance_of(receiver),))
+            case (ty.ClassObject() as made) | ty.SuperObject(receiver=made) if name == "__new__":
+                return ty.generic("callable", (ty.instance_of(made),))
             case ty.Instance():
                 bases = self.generic_bases(type_)
                 return ty.union(self.attribute_types(base, name) for base in bases)

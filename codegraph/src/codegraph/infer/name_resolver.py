@@ -107,9 +107,8 @@ class NameResolver:
                 return [d for owner in owners for d in self._attribute(owner, name)]
             case ir.ImportFrom():
                 return self._imported_name(path, expr)
-            case ir.ImportModule(module=module, bound=bound):
-                self.module(path, module)
-                return [self.module(path, bound)]
+            case ir.ImportModule(module=module):
+                return [self.module(path, module)]
         return [Declaration(path, expr)]
 
     def _attribute(self, owner: Declaration, name: str) -> list[Declaration]:

@@ -1,4 +1,4 @@
-"""The types of the standard library that inference needs.
+"""The types of the standard library, and of React and Vue, that inference needs.
 
 Names are those of typeshed's stubs; only functions whose result depends on the type of an argument
 or element are listed.
@@ -22,6 +22,7 @@ def _by_word(groups: dict[str, _Value]) -> dict[str, _Value]:
 
 
 _iterator, _awaitable = partial(ty.generic, "iterator"), partial(ty.generic, "awaitable")
+_list, _tuple, _context = (partial(ty.generic, kind) for kind in ("list", "tuple", "context"))
 
 #: The last part of a generic's name -> its behaviour, which several generics share.
 _CANONICAL_GENERICS = _by_word(
@@ -34,21 +35,22 @@ _CANONICAL_GENERICS = _by_word(
             "dict Dict Mapping MutableMapping OrderedDict defaultdict DefaultDict "
             "MappingProxyType WeakValueDictionary WeakKeyDictionary ChainMap"
         ): "dict",
-        "tuple Tuple": "tuple",
+        "tuple Tuple useState": "tuple",
         "type Type": "type",
         "Awaitable Coroutine Task Future": "awaitable",
         "Callable ref ReferenceType partial": "callable",
         "AbstractContextManager ContextManager": "context",
         "AbstractAsyncContextManager AsyncContextManager": "acontext",
         "Queue LifoQueue PriorityQueue SimpleQueue": "queue",
-        "ContextVar": "holder",
+        "ContextVar createContext Context": "holder",
+        "useRef RefObject MutableRefObject Ref ShallowRef ComputedRef": "reference",
     }
 )
 
-#: Wrappers that leave the type inside as it is; the last three are Litestar's, for `Annotated`.
+#: Wrappers that leave the type inside as it is; the last ones are of SQLAlchemy and Litestar.
 _TRANSPARENT_GENERICS = frozenset(
     "Optional Union Annotated ClassVar Final Required NotRequired ReadOnly InitVar TypeGuard "
-    "Unpack NamedDependency FromPath FromQuery".split()
+    "Unpack Mapped NamedDependency FromPath FromQuery".split()
 )
 
 #: Annotations without information; a `TypeAlias` has the type of the value that it is assigned.
@@ -88,8 +90,8 @@ METHOD_RESULTS: dict[str, Callable[[ty.Generic], ty.Types]] = _by_word(
         "dict.get dict.pop dict.setdefault": lambda s: s.argument(1),
         "dict.keys": lambda s: _iterator(s.argument(0)),
         "dict.values": lambda s: _iterator(s.argument(1)),
-        "dict.items": lambda s: _iterator(ty.generic("tuple", s.argument(0), s.argument(1))),
-        "dict.popitem": lambda s: ty.generic("tuple", s.argument(0), s.argument(1)),
+        "dict.items dict.entries": lambda s: _iterator(_tuple(s.argument(0), s.argument(1))),
+        "dict.popitem": lambda s: _tuple(s.argument(0), s.argument(1)),
         "aiterator.__anext__ acontext.__aenter__": lambda s: _awaitable(s.argument(0)),
         "queue.get": lambda s: (*_awaitable(s.argument(0)), *s.argument(0)),
     }
@@ -99,23 +101,22 @@ METHOD_RESULTS: dict[str, Callable[[ty.Generic], ty.Types]] = _by_word(
 _Rule: TypeAlias = Callable[["CallEvaluator", ty.Types, list[ty.Types]], ty.Types]
 _RULES: dict[str, _Rule] = {
     "copy.copy copy.deepcopy dataclasses.replace weakref.proxy": lambda _, first, __: first,
-    "builtins.next random.choice": lambda of, first, _: of.elements(first),
+    "builtins.next random.choice useContext": lambda of, first, _: of.elements(first),
     "builtins.anext": lambda of, first, _: _awaitable(of.elements(first, is_async=True)),
     "builtins.max builtins.min": lambda of, first, every: (
         ty.union(every) if len(every) > 1 else of.elements(first)
     ),
     "builtins.list builtins.sorted builtins.tuple collections.deque random.sample": (
-        lambda of, first, _: ty.generic("list", of.elements(first))
+        lambda of, first, _: _list(of.elements(first))
     ),
+    "builtins.Object.values": lambda of, first, _: _list(of.item(first, None)),
     "builtins.set builtins.frozenset": lambda of, first, _: ty.generic("set", of.elements(first)),
-    "builtins.iter builtins.reversed itertools.islice itertools.cycle": (
+    "builtins.iter builtins.reversed itertools.islice itertools.cycle builtins.Array.from": (
         lambda of, first, _: _iterator(of.elements(first))
     ),
     "builtins.filter": lambda of, _, every: _iterator(of.elements(ty.union(every[1:2]))),
-    "builtins.enumerate": lambda of, first, _: _iterator(
-        ty.generic("tuple", (), of.elements(first))
-    ),
-    "builtins.zip": lambda of, _, every: _iterator(ty.generic("tuple", *map(of.elements, every))),
+    "builtins.enumerate": lambda of, first, _: _iterator(_tuple((), of.elements(first))),
+    "builtins.zip": lambda of, _, every: _iterator(_tuple(*map(of.elements, every))),
     "builtins.map": lambda of, first, _: _iterator(of.results(first)),
     "builtins.dict collections.OrderedDict": lambda _, first, __: (
         tuple(part for part in first if isinstance(part, ty.Generic) and part.kind == "dict")
@@ -128,18 +129,20 @@ _RULES: dict[str, _Rule] = {
     "itertools.chain": lambda of, _, every: _iterator(ty.union(map(of.elements, every))),
     "collections.defaultdict": lambda of, first, _: ty.generic("dict", (), of.results(first)),
     "functools.partial": lambda of, first, _: ty.generic("callable", of.results(first)),
+    "useState": lambda _, first, __: _tuple(first),
+    "useMemo npm:vue.computed": lambda of, first, _: of.results(first),
+    "useRef npm:vue.ref npm:vue.shallowRef": lambda _, first, __: ty.generic("reference", first),
+    "npm:@angular/core.inject": lambda _, first, __: ty.instances(first),
     "weakref.ref": lambda _, first, __: ty.generic("callable", first),
     "asyncio.run": lambda of, first, _: of.awaited(first),
     "asyncio.wait_for asyncio.shield asyncio.create_task asyncio.ensure_future": (
         lambda of, first, _: _awaitable(of.awaited(first))
     ),
-    "contextlib.closing contextlib.nullcontext": lambda _, first, __: ty.generic("context", first),
+    "contextlib.closing contextlib.nullcontext": lambda _, first, __: _context(first),
     "contextlib.aclosing": lambda _, first, __: ty.generic("acontext", first),
-    "pytest.raises": lambda _, first, __: ty.generic(
-        "context", ty.generic("raised", ty.instances(first))
-    ),
+    "pytest.raises": lambda _, first, __: _context(ty.generic("reference", ty.instances(first))),
 }
-#: The results of external functions.
+#: The results of external functions, by full name; hooks of React are known by the last part.
 FUNCTION_RESULTS = _by_word(_RULES)
 CASTS = ("typing.cast", "typing_extensions.cast")
 

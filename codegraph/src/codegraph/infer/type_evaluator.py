@@ -20,6 +20,7 @@ from codegraph.infer.standard_library import external_instance
 
 #: pytest finds a fixture by name: in the class, the module or a `conftest.py` of a folder above.
 _FIXTURE_DECORATORS = frozenset({"pytest.fixture", "pytest_asyncio.fixture"})
+_GENERIC = (ty.ClassObject, ty.External, ty.FunctionObject)
 _LITERALS = {"str", "int", "float", "bool", "bytes", "complex"}
 
 
@@ -170,7 +171,7 @@ class TypeEvaluator:
 
     def _subscript(self, path: str, expr: ir.Subscript) -> ty.Types:
         types = self.types(path, expr.receiver)
-        classes = [t for t in types if isinstance(t, (ty.ClassObject, ty.External))]
+        classes = [t for t in types if isinstance(t, _GENERIC)]
         if classes:
             arguments = tuple(self.annotation_types(path, index) for index in expr.indices)
             if variables := dict.fromkeys(ty.type_variables(types)):

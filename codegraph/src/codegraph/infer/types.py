@@ -40,10 +40,11 @@ class SuperObject(Type, frozen=True):
 
 
 class FunctionObject(Type, frozen=True):
-    """A function of the repository, or a method bound to *receiver*."""
+    """A function of the repository, or a method bound to *receiver*; *arguments* are types."""
 
     function: Definition
     receiver: Instance | ClassObject | None = None
+    arguments: tuple["Types", ...] = ()
 
 
 class ModuleObject(Type, frozen=True):

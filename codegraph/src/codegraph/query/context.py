@@ -107,17 +107,15 @@ def _tests(graph: Graph, symbol: str, lines: LineReader) -> Iterator[CodeContext
 
 def _docstring(node: Node, lines: Sequence[str]) -> str | None:
     """The docstring of a definition; None without one, or when it is not in Python."""
-    is_module = node.kind == "module"
-    start, end = (1, len(lines)) if is_module else node.span
-    source = "\n".join(lines[start - 1 : end])
-    # Not dedented, since a text in it may have lines without any indent.
-    block = f"if 1:\n{source}" if source[:1].isspace() and not is_module else source
     try:
         with warnings.catch_warnings():
             # Python warns about invalid escapes in the strings of the code that is read.
             warnings.simplefilter("ignore")
-            tree = ast.parse(block)
+            tree = ast.parse("\n".join(lines))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    kinds = ast.Module if is_module else (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    return next((ast.get_docstring(n) for n in ast.walk(tree) if isinstance(n, kinds)), None)
+    if node.kind == "module":
+        return ast.get_docstring(tree)
+    kinds = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    found = (n for n in ast.walk(tree) if isinstance(n, kinds) and n.lineno == node.line)
+    return next(map(ast.get_docstring, found), None)

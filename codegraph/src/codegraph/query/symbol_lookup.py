@@ -1,5 +1,6 @@
 """Finds the one symbol for a name as people write it, or the candidates."""
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from difflib import get_close_matches
@@ -14,26 +15,30 @@ from codegraph.query.graph import Graph
 LineReader = Callable[[str], list[str]]
 
 _MAX_SIMILAR = 3
+#: What stands for a dot, with the suffix before it: `pkg/a.py::A::m`, `pkg.cli:main`, `A#m`.
+_SEPARATOR = re.compile(r"(?:\.(?:pyi?|[cm]?tsx?))?(?:::?|[/\\]|(?<=\w)#|$)")
 
 
 def find_symbol(graph: Graph, name: str) -> str:
     """The id of the symbol called *name*: a bare name, `Class.method`, a full name or an id.
 
-    A package that re-exports the symbol and a new name (`as`) stand for it, and a method may be
-    inherited. A variable or field is found only if no other definition has the name but a module
-    that holds it. Raise AmbiguousSymbol with the candidates, or UnknownSymbol.
+    Or with its path (`pkg/a.py::A::m`). A package that re-exports the symbol and a new name (`as`)
+    stand for it, and a method may be inherited. A variable or field is found only if no other
+    definition has the name but a module that holds it. Raise AmbiguousSymbol or UnknownSymbol.
     """
-    if graph.definitions(name.strip()):
-        return name.strip()
+    name = name.strip().removeprefix("./").removesuffix("()")
+    if graph.definitions(name):
+        return name
     # Normalised as Python does with identifiers; lone surrogates, which match nothing, replaced.
-    name = normalize("NFKC", name.strip().encode(errors="replace").decode())
-    symbols = _by_name(graph, name) or _by_export(graph, name) or _inherited(graph, name)
-    if not symbols and (short := without_root(name)) != name:
-        return find_symbol(graph, short)
+    name = normalize("NFKC", name.encode(errors="replace").decode())
+    dotted = _SEPARATOR.sub(".", name).rstrip(".")
+    spellings, finders = (name, dotted, without_root(dotted)), (_by_name, _by_export, _inherited)
+    found = ((spelling, find(graph, spelling)) for spelling in spellings for find in finders)
+    spelling, symbols = next((pair for pair in found if pair[1]), (name, []))
     if not symbols:
-        raise UnknownSymbol(name, _similar(graph, name))
+        raise UnknownSymbol(name, _similar(graph, dotted))
     if len(symbols) > 1:
-        raise AmbiguousSymbol(name, _candidate_names(graph, symbols, name))
+        raise AmbiguousSymbol(name, _candidate_names(graph, symbols, spelling))
     return symbols[0]
 
 
@@ -129,15 +134,16 @@ def _candidate_names(graph: Graph, symbols: list[str], query: str) -> list[str]:
 def _similar(graph: Graph, name: str) -> list[str]:
     """The members of the class or module that look alike, else names of the whole graph."""
     owner, _, last = name.rpartition(".")
+    last = last.lower()
     members = {
-        graph.fqn(member).rpartition(".")[2]: graph.fqn(member)
+        graph.fqn(member).rpartition(".")[2].lower(): graph.fqn(member)
         for symbol in _by_name(graph, owner)
         for base in _with_bases(graph, symbol)
         for member in graph.members(base)
     }
     if similar := get_close_matches(last, members, _MAX_SIMILAR):
         return [members[name] for name in similar]
-    by_last = {last: nodes[0].fqn for last, nodes in graph.by_last_name.items()}
+    by_last = {last.lower(): nodes[0].fqn for last, nodes in graph.by_last_name.items()}
     if last in by_last:
         return [by_last[last]]
     return [by_last[name] for name in get_close_matches(last, by_last, _MAX_SIMILAR, 0.8)]

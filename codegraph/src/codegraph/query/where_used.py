@@ -59,10 +59,8 @@ def _definitions(
 
 
 def _use(graph: Graph, edge: Edge, through: str | None = None) -> WhereUsedItem:
-    confidence, enclosing = edge.confidence, graph.fqn(edge.src)
-    return WhereUsedItem(
-        edge.file, edge.line, edge.kind, confidence, _NO_SNIPPET, enclosing, through
-    )
+    place = edge.file, edge.line, edge.kind, edge.confidence
+    return WhereUsedItem(*place, _NO_SNIPPET, graph.fqn(edge.src), through)
 
 
 def _dispatch(graph: Graph, symbol: str) -> list[WhereUsedItem]:

@@ -40,10 +40,12 @@ class BindingReader(ExpressionReader):
         else:
             self.visit(target)
 
-    def assign_name(self, name: str, value: ir.Expr | ir.FunctionBinding | ir.ClassBinding) -> int:
+    def assign_name(
+        self, name: str, value: ir.Expr | ir.FunctionBinding | ir.ClassBinding | ir.Import
+    ) -> int:
         """Bind *name*, with its declared type, in this scope or the `global` or `nonlocal` one."""
         declared = self._declared_types.get((self.scope, name))
-        if declared is not None and not isinstance(value, (ir.FunctionBinding, ir.ClassBinding)):
+        if declared is not None and not isinstance(value, ir.DEFINING_BINDINGS):
             value = ir.AnnotatedVariable(declared, value)
         self.forget_attributes(name)
         outer = self._outer_scopes.get((self.scope, name))
@@ -169,22 +171,9 @@ class BindingReader(ExpressionReader):
 
     def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
-            self.add_occurrence(alias.lineno, "imports", ir.ImportModule(alias.name, alias.name))
-            package = alias.name.split(".")[0]
-            bound = alias.name if alias.asname else package
-            self._bind_import(alias.asname or package, ir.ImportModule(alias.name, bound))
-
-    def _bind_import(self, name: str, value: ir.Import) -> None:
-        outer = self._outer_scopes.get((self.scope, name))
-        if outer is not None:
-            self.add_name(outer, name, self.add_binding(value))
-            return
-        earlier = self.environment[name]
-        self.bind(name, value)
-        if isinstance(value, ir.ImportModule) and name == value.bound:
-            # After `import a.b` and `import a.c`, `a` has both submodules.
-            packages = [i for i in earlier if isinstance(self.bindings[i], ir.ImportModule)]
-            self.environment[name] = (*packages, *self.environment[name])
+            self.add_occurrence(alias.lineno, "imports", ir.ImportModule(alias.name))
+            bound = alias.name if alias.asname else alias.name.split(".")[0]
+            self.assign_name(alias.asname or bound, ir.ImportModule(bound))
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         module = node.module or ""
@@ -194,4 +183,4 @@ class BindingReader(ExpressionReader):
             if alias.name == "*":
                 self.facts.star_imports.append((node.level, module))
             else:
-                self._bind_import(alias.asname or alias.name, value)
+                self.assign_name(alias.asname or alias.name, value)

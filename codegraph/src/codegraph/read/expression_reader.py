@@ -88,17 +88,12 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
 
     def narrow(self, test: ast.expr, *, holds: bool) -> None:
         """Narrow variables to the types that they have where *test* holds, or where it fails."""
-        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            self.narrow(test.operand, holds=not holds)
-        elif isinstance(test, ast.BoolOp):
-            if isinstance(test.op, ast.And) is holds:
-                for operand in test.values:
-                    self.narrow(operand, holds=holds)
-        else:
-            self._narrow_simple(test, holds=holds)
-
-    def _narrow_simple(self, test: ast.expr, *, holds: bool) -> None:
         match test:
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                self.narrow(operand, holds=not holds)
+            case ast.BoolOp(op=op, values=operands) if isinstance(op, ast.And) is holds:
+                for operand in operands:
+                    self.narrow(operand, holds=holds)
             case (
                 ast.Call(func=ast.Name("isinstance"), args=[subject, classes])
                 | ast.Compare(
@@ -307,12 +302,6 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
 def _any_of(elements: Sequence[ir.Expr]) -> ir.Expr:
     """Any of the first *elements* of a display."""
     return elements[0] if len(elements) == 1 else ir.Alternatives(tuple(elements[:_MAX_ELEMENTS]))
-
-
-def first_line(statement: ast.stmt) -> int:
-    """The line on which a statement begins, decorators included."""
-    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
-    return min([statement.lineno, *[decorator.lineno for decorator in decorators]])
 
 
 def each_parameter(

@@ -89,7 +89,11 @@ class FactWriter:
         facts.variables += [
             VariableSymbol(scope, name, span)
             for (scope, name), span in self.variables.items()
-            if name != "__all__" and not self._is_defined(scope, name)
+            if name != "__all__"
+            and not any(
+                isinstance(self.bindings[index], ir.DEFINING_BINDINGS)
+                for index in self.scopes[scope].names.get(name, ())
+            )
         ]
         self._symbol_bindings = {
             index
@@ -101,11 +105,6 @@ class FactWriter:
         )
         facts.occurrences = list(self._occurrences_of_symbols())
         return facts
-
-    def _is_defined(self, scope: int, name: str) -> bool:
-        """Whether a definition or import in *scope* has that name, and so is the symbol."""
-        indices = self.scopes[scope].names.get(name, ())
-        return any(isinstance(self.bindings[i], ir.DEFINING_BINDINGS) for i in indices)
 
     # --- the occurrences of symbols ---------------------------------------------------------
 

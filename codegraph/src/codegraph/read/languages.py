@@ -45,9 +45,8 @@ def language_of(path: str) -> str:
 
 
 def has_reader(language: str) -> bool:
-    """Whether files in *language* are parsed; TypeScript needs the extra `typescript`."""
-    is_typescript = language in ("typescript", "tsx")
-    return language == "python" or (is_typescript and bool(find_spec("tree_sitter_typescript")))
+    """Whether files in *language* need the extra `typescript`, and it is installed."""
+    return language in ("typescript", "tsx") and bool(find_spec("tree_sitter_typescript"))
 
 
 def read_facts(language: str, text: str) -> FileFacts | None:

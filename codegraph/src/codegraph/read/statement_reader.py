@@ -18,7 +18,6 @@ from codegraph.read.expression_reader import (
     FunctionNode,
     chain_key,
     each_parameter,
-    first_line,
     fixture_name,
 )
 
@@ -174,9 +173,7 @@ class StatementReader(BindingReader):
             branches.append(self._branch(case.body))
         return self._join([*branches, _Branch({})])
 
-    def _pattern(  # noqa: C901 - a table
-        self, pattern: ast.pattern, subject: ir.Expr, key: str | None = None
-    ) -> ir.Expr:
+    def _pattern(self, pattern: ast.pattern, subject: ir.Expr, key: str | None = None) -> ir.Expr:
         """Read *pattern* and return *subject* as narrowed by a match.
 
         *key* is the variable or member access chain that is the subject, else None.
@@ -184,7 +181,8 @@ class StatementReader(BindingReader):
         match pattern:
             case ast.MatchClass():
                 return self._class_pattern(pattern, subject, key)
-            case ast.MatchAs(pattern=inner, name=name):
+            case ast.MatchAs(name=name) | ast.MatchStar(name=name):
+                inner = getattr(pattern, "pattern", None)
                 matched = subject if inner is None else self._pattern(inner, subject, key)
                 if name is not None:
                     self.bind(name, matched)
@@ -193,8 +191,6 @@ class StatementReader(BindingReader):
                 return ir.Alternatives(tuple(self._pattern(part, subject) for part in patterns))
             case ast.MatchValue(value=value):
                 self.visit(value)
-            case ast.MatchStar(name=str(name)):
-                self.bind(name, ir.UNKNOWN)
             case ast.MatchSequence(patterns=patterns) | ast.MatchMapping(patterns=patterns):
                 for value in getattr(pattern, "keys", ()):
                     self.visit(value)
@@ -227,7 +223,8 @@ class StatementReader(BindingReader):
     # --- definitions ------------------------------------------------------------------------
 
     def _add_definition(self, kind: ScopeKind, node: FunctionNode | ast.ClassDef) -> int:
-        span = (first_line(node), node.end_lineno or node.lineno)
+        first = min(part.lineno for part in (node, *node.decorator_list))
+        span = (first, node.end_lineno or node.lineno)
         return self.add_scope(kind, node.name, node.lineno, span)
 
     def visit_FunctionDef(self, node: FunctionNode) -> None:
@@ -302,7 +299,5 @@ class StatementReader(BindingReader):
     def _base(self, node: ast.expr) -> ir.Expr:
         first = len(self.occurrences)
         base = self.read_annotation(node)
-        outermost = node.value if isinstance(node, ast.Subscript) else node
-        if isinstance(outermost, (ast.Name, ast.Attribute)):
-            self.set_occurrence_kind("inherits", base, first)
+        self.set_occurrence_kind("inherits", base, first)
         return base

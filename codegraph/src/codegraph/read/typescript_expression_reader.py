@@ -4,8 +4,9 @@ With what it and the upper layer ask of tree-sitter's syntax trees.
 """
 
 import re
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from codegraph import ir
@@ -24,7 +25,7 @@ _ALIKE = {
     "call_expression": "new_expression",
     "inner": (
         "parenthesized_expression type_annotation await_expression non_null_expression constraint "
-        "readonly_type satisfies_expression"
+        "readonly_type satisfies_expression type_arguments parenthesized_type"
     ),
     "all_but_name": "required_parameter optional_parameter index_signature mapped_type_clause",
     "function": (
@@ -36,18 +37,20 @@ _ALIKE = {
     "class": (
         "class_declaration abstract_class_declaration interface_declaration enum_declaration module"
     ),
-    "block": "for_statement switch_body",
+    "block": "for_statement statement_block switch_body",
+    "binding_block": "for_in_statement catch_clause",
+    "condition": "if_statement ternary_expression",
+    "as_expression": "type_assertion",
     "union_type": "intersection_type",
 }
 _READ_AS = {kind: read_as for read_as, kinds in _ALIKE.items() for kind in kinds.split()}
 
+_EXITS = ("return_statement", "throw_statement", "continue_statement", "break_statement")
 _AROUND_OBJECTS = ("parenthesized_expression", "as_expression", "satisfies_expression")
 #: Definitions in expressions: their name, if any, is visible only inside them.
 _EXPRESSIONS = frozenset({"function_expression", "generator_function", "class"})
 
 THIS = "this"
-#: Statements that declare a name in their block; `var` declares outside it.
-_DECLARATIONS = re.compile(r"(?!variable_)\w+_declaration")
 #: Generic types -> the Python container that the type evaluator treats them as.
 _CONTAINERS = {
     **dict.fromkeys(("Array", "ReadonlyArray", "Set", "ReadonlySet", "IterableIterator"), "list"),
@@ -58,6 +61,8 @@ _CALLING = {
     **dict.fromkeys("every filter find findIndex findLast flatMap forEach map some".split(), 1),
     **dict.fromkeys(("reduce", "sort", "toSorted"), 2),
 }
+#: Components and what makes them -> which of their type arguments is that of the first parameter.
+_PROPS = {**dict.fromkeys(("FC", "FunctionComponent", "memo"), 0), "forwardRef": 1}
 #: Generic types that are treated as their argument.
 _TRANSPARENT = frozenset(
     "Promise PromiseLike Awaited Readonly Partial Required NonNullable Pick Omit".split()
@@ -72,6 +77,14 @@ class TypescriptExpressionReader(FactWriter):
 
     #: The values that the parameters of a callback get, while the arguments of a call are read.
     given: tuple[ir.Expr, ...] = ()
+
+    #: The values of variables that a test narrowed; None for those that were bound again.
+    narrowed: ChainMap[str, ir.Expr | None]
+
+    def bind(self, name: str, value: ir.Binding) -> int:
+        """Bind *name* to *value* in the current scope and return the binding's index."""
+        self.narrowed[name] = None
+        return super().bind(name, value)
 
     def visit(self, node: "Node | None") -> ir.Expr:
         """Read *node* and return its `ir` expression; UNKNOWN for None and for statements."""
@@ -102,32 +115,48 @@ class TypescriptExpressionReader(FactWriter):
     @contextmanager
     def in_scope(self, kind: ScopeKind, name: str, node: "Node") -> Iterator[int]:
         """Add a scope for *node* and enter it until the block ends; yield its index."""
-        outer = self.scope, self.enclosing, self._assignment_span
+        outer = self.scope, self.enclosing, self._assignment_span, self.narrowed
         span = span_of(node)
         self.scope, self._assignment_span = self.add_scope(kind, name, span[0], span), None
         self.enclosing = self.enclosing if kind == "block" else self.scope
+        self.narrowed = self.narrowed.new_child()
         yield self.scope
-        self.scope, self.enclosing, self._assignment_span = outer
+        self.scope, self.enclosing, self._assignment_span, self.narrowed = outer
+
+    def narrow(self, test: "Node", *, holds: bool) -> None:
+        """Narrow variables to the types that they have where *test* *holds*, or where it fails."""
+        operator, operands = text_of(test.child_by_field_name("operator")), children_of(test)
+        if operator in ("!", "&&" if holds else "||") or kind_of(test) == "inner":
+            for operand in operands:
+                self.narrow(operand, holds=holds is not (operator == "!"))
+        elif operator == "instanceof":
+            first = len(self.occurrences)
+            value, cls = self.visit_each(operands)
+            del self.occurrences[first:]  # They were added with the test.
+            narrowed = self.add_binding(ir.Narrowed(value, cls, holds))
+            self.narrowed[text_of(operands[0])] = ir.Variable((narrowed,))
+
+    def visit_condition(self, node: "Node") -> ir.Expr:
+        test, *parts = children_of(node)
+        values = [self.visit(test)]
+        for holds, part in zip((True, False), parts, strict=False):
+            with self.in_scope("block", "", part):
+                self.narrow(test, holds=holds)
+                values.append(self.visit(part))
+            if any(last.type in _EXITS for last in (part, *children_of(part)[-1:])):
+                self.narrow(test, holds=not holds)
+        return ir.Alternatives(tuple(values[1:]))
 
     def visit_block(self, node: "Node") -> None:
         with self.in_scope("block", "", node):
             self.visit_children(node)
 
-    def visit_statement_block(self, node: "Node") -> None:
-        declares = any(_DECLARATIONS.fullmatch(child.type) for child in node.named_children)
-        with self.in_scope("block", "", node) if declares else nullcontext():
-            self.visit_children(node)
-
-    def visit_for_in_statement(self, node: "Node") -> None:
+    def visit_binding_block(self, node: "Node") -> None:
         iterated = self.visit(node.child_by_field_name("right"))
         with self.in_scope("block", "", node):
             how = "async for" if has_keyword(node, "await") else "for"
-            self.bind_pattern(node.child_by_field_name("left"), ir.Unwrapped(iterated, how))
-            self.visit(node.child_by_field_name("body"))
-
-    def visit_catch_clause(self, node: "Node") -> None:
-        with self.in_scope("block", "", node):
-            self.bind_pattern(node.child_by_field_name("parameter"), ir.UNKNOWN)
+            for field in ("left", "parameter"):
+                self.bind_pattern(node.child_by_field_name(field), ir.Unwrapped(iterated, how))
             self.visit(node.child_by_field_name("body"))
 
     def visit_variable_declaration(self, node: "Node") -> None:
@@ -153,10 +182,12 @@ class TypescriptExpressionReader(FactWriter):
                 self.visit(node.child_by_field_name("right"))
             case "array_pattern":
                 for index, child in enumerate(children_of(node)):
-                    self.bind_pattern(child, ir.UnpackedElement(index, value))
-            case "object_pattern" | "rest_pattern" as kind:
+                    is_rest = child.type == "rest_pattern"
+                    element = ir.UnpackedElement(None if is_rest else index, value)
+                    self.bind_pattern(child, ir.Display("list", (element,)) if is_rest else element)
+            case "object_pattern" | "rest_pattern":
                 for child in children_of(node):
-                    self.bind_pattern(child, value if kind == "object_pattern" else ir.UNKNOWN)
+                    self.bind_pattern(child, value)
             case _:
                 self.bind(text_of(node), value)
 
@@ -172,7 +203,11 @@ class TypescriptExpressionReader(FactWriter):
     def visit_identifier(self, node: "Node") -> ir.Expr:
         name = ir.Name(self.scope, text_of(node))
         self.add_occurrence_at(node, name)
-        return name
+        return self.narrowed.get(name.name) or name
+
+    def visit_assignment_expression(self, node: "Node") -> None:
+        self.visit_children(node)
+        self.narrowed[text_of(node.child_by_field_name("left"))] = None
 
     def visit_this(self, node: "Node") -> ir.Expr:
         return ir.Name(self.scope, THIS)
@@ -196,32 +231,29 @@ class TypescriptExpressionReader(FactWriter):
             self.add_occurrence_at(node, import_of(source), "imports")
         arguments = node.child_by_field_name("arguments")
         types = self.visit_each(children_of(node.child_by_field_name("type_arguments")))
-        if types and node.type == "new_expression":
+        if types:
             callee = _generic(text_of(function), callee, types)
-        self.given = _given(callee)
+        self.given = given_by(callee)
         values = self.visit_each(children_of(arguments))
         self.given = ()
         return ir.Call(callee, values)
 
     def visit_binary_expression(self, node: "Node") -> ir.Expr:
-        operands = self.visit_each(children_of(node))
-        is_choice = text_of(node.child_by_field_name("operator")) in ("||", "??")
-        return ir.Alternatives(operands) if is_choice else ir.UNKNOWN
-
-    def visit_ternary_expression(self, node: "Node") -> ir.Expr:
-        return ir.Alternatives(self.visit_each(children_of(node))[1:])
+        (operator, operands), outer = operands_of(node), self.narrowed
+        self.narrowed, values = outer.new_child(), []
+        for operand in operands:
+            values.append(self.visit(operand))
+            self.narrow(operand, holds=operator == "&&")
+        self.narrowed = outer
+        return ir.Alternatives(tuple(values)) if operator in ("||", "??") else ir.UNKNOWN
 
     def visit_inner(self, node: "Node") -> ir.Expr:
         return next(iter(self.visit_each(children_of(node))), ir.UNKNOWN)
 
     def visit_as_expression(self, node: "Node") -> ir.Expr:
-        value, *types = self.visit_each(children_of(node))
+        parts = self.visit_each(children_of(node))
+        value, *types = parts[::-1] if node.type == "type_assertion" else parts  # `<T>value`
         return ir.AnnotatedVariable(types[0], None) if types else value  # `as const`
-
-    def visit_type_assertion(self, node: "Node") -> ir.Expr:
-        declared, value = children_of(node)
-        self.visit(value)
-        return ir.AnnotatedVariable(self.visit_inner(declared), None)
 
     def visit_subscript_expression(self, node: "Node") -> ir.Expr:
         owner, index = self.read_field(node, "object"), self.read_field(node, "index")
@@ -230,6 +262,9 @@ class TypescriptExpressionReader(FactWriter):
     def visit_number(self, node: "Node") -> ir.Expr:
         text = text_of(node)
         return ir.Constant("int", int(text)) if text.isdecimal() and len(text) < 9 else ir.UNKNOWN
+
+    def visit_spread_element(self, node: "Node") -> ir.Expr:
+        return ir.Unwrapped(self.visit_inner(node))
 
     def visit_array(self, node: "Node") -> ir.Expr:
         return ir.Display("list", (ir.Alternatives(self.visit_each(children_of(node))[:4]),))
@@ -253,15 +288,7 @@ class TypescriptExpressionReader(FactWriter):
         return ir.Subscript(ir.Name(ir.BUILTIN, "tuple"), self.visit_each(parts))
 
     def visit_union_type(self, node: "Node") -> ir.Expr:
-        """Flatten the members of `A | B | C` or `A & B & C`, whose tree nests a level for each."""
-        members, pending = [], [node]
-        while pending:
-            member = pending.pop()
-            if kind_of(member) == "union_type":
-                pending += reversed(member.named_children)
-            else:
-                members.append(self.visit(member))
-        return ir.Alternatives(tuple(members))
+        return ir.Alternatives(self.visit_each(operands_of(node)[1]))
 
     def visit_object_type(self, node: "Node") -> ir.Expr:
         """Read an anonymous object type as a class, whose members are no symbols."""
@@ -293,12 +320,17 @@ def _generic(name: str, generic: ir.Expr, arguments: tuple[ir.Expr, ...]) -> ir.
     return ir.Subscript(generic, arguments)
 
 
-def _given(callee: ir.Expr) -> tuple[ir.Expr, ...]:
-    """What `all.map` and the like give to the function that is their argument: the elements."""
-    if not isinstance(callee, ir.Attribute) or callee.name not in _CALLING:
-        return ()
-    element = ir.UnpackedElement(None, callee.receiver)
-    return (ir.UNKNOWN, element) if callee.name == "reduce" else (element,) * _CALLING[callee.name]
+def given_by(expr: ir.Expr | None) -> tuple[ir.Expr, ...]:
+    """What `all.map`, `forwardRef<Element, Props>` or the type `FC<Props>` gives to a function."""
+    match expr:
+        case ir.Attribute(receiver=receiver, name="then"):
+            return (receiver,)
+        case ir.Attribute(receiver=receiver, name=name) if name in _CALLING:
+            element = ir.UnpackedElement(None, receiver)
+            return (ir.UNKNOWN, element) if name == "reduce" else (element,) * _CALLING[name]
+        case ir.Subscript(receiver=ir.Name(name=name) | ir.Attribute(name=name), indices=types):
+            return tuple(ir.AnnotatedVariable(t, None) for t in types[_PROPS.get(name, 9) :][:1])
+    return ()
 
 
 # --- syntax trees ---------------------------------------------------------------------------
@@ -330,6 +362,19 @@ def children_of(node: "Node | None") -> Sequence["Node"]:
     """The children of *node* without punctuation, keywords, comments and errors; none for None."""
     children = node.named_children if node is not None else ()
     return [child for child in children if child.type not in ("comment", "ERROR")]
+
+
+def operands_of(node: "Node") -> tuple[str, list["Node"]]:
+    """The operator and operands of `a && b && c`, or `A | B | C`; its tree nests for each."""
+    operator, operands, pending = text_of(node.child_by_field_name("operator")), [], [node]
+    while pending:
+        operand = pending.pop()
+        is_same = text_of(operand.child_by_field_name("operator")) == operator
+        if is_same and kind_of(operand) == kind_of(node):
+            pending += reversed(children_of(operand))
+        else:
+            operands.append(operand)
+    return operator, operands
 
 
 def has_keyword(node: "Node", keyword: str) -> bool:

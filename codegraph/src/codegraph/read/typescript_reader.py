@@ -1,11 +1,11 @@
 """TypeScript source -> the facts of one file, through tree-sitter; needs the extra `typescript`.
 
 Reads definitions, imports and occurrences, and types that are declared or evident (`new A()`).
-Blocks are scopes; there is no flow analysis.
+Blocks are scopes; of flow analysis there is only what `instanceof` tells.
 """
 
 import re
-from contextlib import nullcontext
+from collections import ChainMap
 from itertools import chain, repeat, takewhile
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from codegraph.read.typescript_expression_reader import (
     TypescriptExpressionReader,
     bases_of,
     children_of,
+    given_by,
     has_keyword,
     import_of,
     kind_of,
@@ -63,6 +64,7 @@ def read_typescript(text: str, *, is_jsx: bool) -> FileFacts | None:
     if _error_bytes(root) > _MAX_ERROR_SHARE * len(source):
         raise SyntaxError("tree-sitter cannot parse enough of it")
     reader = _TypescriptReader(new_facts(text.count("\n") + 1))
+    reader.narrowed = ChainMap()
     for statement in root.named_children:
         reader.visit(statement)
     return reader.finish()
@@ -189,15 +191,15 @@ class _TypescriptReader(TypescriptExpressionReader):
 
     # --- functions --------------------------------------------------------------------------
 
-    def visit_function(self, node: "Node") -> None:
-        self._function(name_of(node), node)
+    def visit_function(self, node: "Node") -> ir.Expr:
+        return ir.Variable((self._function(name_of(node), node),))
 
     def visit_method(self, node: "Node") -> None:
         """Read a method of an object literal, which no scope binds by its name."""
         self.visit_computed_name(node)
         self._function(f"<function {span_of(node)[0]}>", node, has_this=True)
 
-    def _function(self, name: str, node: "Node", *, has_this: bool = False) -> None:
+    def _function(self, name: str, node: "Node", *, has_this: bool = False) -> int:
         with self.in_scope("function", name, node) as scope_index:
             scope = self.scopes[scope_index]
             self._type_parameters(node)
@@ -219,7 +221,7 @@ class _TypescriptReader(TypescriptExpressionReader):
                 self.visit_children(body)
             elif body is not None:
                 scope.returned.append(self.visit(body))
-        self.bind(name, ir.FunctionBinding(scope_index))
+        return self.bind(name, ir.FunctionBinding(scope_index))
 
     def _parameter(self, node: "Node", scope_index: int, given: ir.Expr | None) -> None:
         self.visit_each(node.children_by_field_name("decorator"))
@@ -252,8 +254,7 @@ class _TypescriptReader(TypescriptExpressionReader):
         if value is not None and value.type == "object_type":
             self._class(name_of(node), node, value)
             return
-        generic = node.child_by_field_name("type_parameters")
-        with self.in_scope("block", "", node) if generic is not None else nullcontext():
+        with self.in_scope("block", "", node):
             self._type_parameters(node)
             aliased = self.visit(value)
         self._declare(node, node.child_by_field_name("name"), aliased)
@@ -261,7 +262,7 @@ class _TypescriptReader(TypescriptExpressionReader):
     def visit_variable_declarator(self, node: "Node") -> None:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         if value is not None and kind_of(value) in ("function", "class"):
-            self.read_field(node, "type")
+            self.given = given_by(self.read_field(node, "type"))
             self._define(text_of(name), node, value)
         elif name and value and (source := required_module(value)):
             self._import_names(name, source)
@@ -317,14 +318,13 @@ class _TypescriptReader(TypescriptExpressionReader):
 
     def visit_export_statement(self, node: "Node") -> None:
         first, names = len(self.bindings), self.scopes[0].names
-        exports = self.facts.exports if self.facts.exports is not None else set()
-        self.facts.exports = exports
+        exports = self.facts.exports = self.facts.exports or set()
         self.visit_each(node.children_by_field_name("decorator"))
         source = node.child_by_field_name("source")
         declared = node.child_by_field_name("declaration") or node.child_by_field_name("value")
         part = children_of(node)[0]
-        if declared is not None and has_keyword(node, _DEFAULT):
-            self._export_default(declared)
+        if has_keyword(node, _DEFAULT) or has_keyword(node, "="):
+            self._export_default(declared or part)
         elif declared is not None:
             self.visit(declared)
         elif part.type == "export_clause":

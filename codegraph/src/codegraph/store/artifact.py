@@ -4,7 +4,6 @@
 files. Each query compares sizes and times with it, and hashes where they differ.
 """
 
-import re
 import sys
 from collections.abc import Callable
 
@@ -17,7 +16,7 @@ from codegraph.source_text import content_hash
 from codegraph.store.repository import MAX_FILE_BYTES
 
 #: Raised when the same facts give another graph, and when the graph's format changes.
-LINKER_VERSION = 14
+LINKER_VERSION = 15
 GRAPH_VERSION = 4
 
 #: With Python's version, since that decides which syntax can be parsed.
@@ -31,7 +30,6 @@ SETTINGS: dict[str, int] = {"max_file_bytes": MAX_FILE_BYTES}
 #: the file system's clock, so it is hashed. Two seconds cover every file system in use.
 RACY_NS = 2_000_000_000
 
-_VERSION = re.compile(rb'\{"version":(\d{1,9}),')
 BROKEN = "The code graph cannot be read. Make it again with: judge code build-graph"
 
 
@@ -74,16 +72,16 @@ def encode_artifact(files: list[FileRecord], parts: list[bytes]) -> bytes:
 
 def decode_artifact(content: bytes) -> Artifact:
     """The graph in *content*; raise GraphMissing when it is damaged or of another version."""
-    version = _VERSION.match(content)
-    if version is not None and int(version[1]) != GRAPH_VERSION:
-        raise GraphMissing(
-            f"The code graph has version {int(version[1])}, this is {GRAPH_VERSION}. "
-            "Make it again with: judge code build-graph"
-        )
     try:
-        return msgspec.json.decode(content, type=Artifact)
+        artifact = msgspec.json.decode(content, type=Artifact)
     except msgspec.DecodeError as error:
         raise GraphMissing(BROKEN) from error
+    if artifact.version != GRAPH_VERSION:
+        raise GraphMissing(
+            f"The code graph has version {artifact.version}, this is {GRAPH_VERSION}. "
+            "Make it again with: judge code build-graph"
+        )
+    return artifact
 
 
 class CachedFile(msgspec.Struct):

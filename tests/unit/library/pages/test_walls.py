@@ -220,6 +220,25 @@ def test_missing_page_does_not_withdraw_the_page_that_was_there(title: str, sign
     assert wall_sign(REPAIRS, page, YESTERDAY) == sign
 
 
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        ("Checking", "Hold on while we see that it's really you. This takes a few seconds."),
+        ("Whoops", "Something broke on our end. Go back or start again at the home page."),
+        ("Down", "Sorry! Our servers have gone on strike. Engineers are looking at it."),
+        (
+            "Protected: Repairs in your home",
+            "This content is password-protected. To view it, please enter the password below.",
+        ),
+    ],
+)
+def test_few_words_that_are_not_of_the_subject_are_a_wall(title: str, text: str):
+    page = read_html(f"<title>{title}</title><h1>{title}</h1><p>{text}</p>".encode())
+    assert wall_sign(REPAIRS, page, None)
+    page = read_html(b"<title>Repairs</title><h1>Repairs</h1><p>A leak has to be mended at once.")
+    assert not wall_sign(REPAIRS, page, None)
+
+
 def test_page_that_has_become_a_remnant_of_itself_is_a_wall():
     page = read_html(b"<h1>Repairs</h1><p>Your landlord must keep the boiler in repair.</p>")
     assert not wall_sign(REPAIRS, page, None)
