@@ -542,10 +542,11 @@ def test_context_is_cut_to_its_tokens_and_truncated(built, tokens, kinds):
 
 def test_docstring_is_found_beside_unindented_text_and_invalid_escapes(built):
     root = built(
-        '--- a.py\nclass A:\n    def m(self):\n        """Sends a letter: \\\\d."""\n'
+        '--- a.py\n"""Post."""\nclass A:\n    def m(self):\n        """Sends a letter: \\\\d."""\n'
         '        return """\nDear \\d,\n"""\n'
     )
     assert CodeGraph(root).context("A.m").docstring == "Sends a letter: \\d."
+    assert CodeGraph(root).context("a").docstring == "Post."
 
 
 def test_unknown_direction_is_refused_with_the_valid_ones(built_seed):

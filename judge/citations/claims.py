@@ -169,7 +169,7 @@ _SPEAKER = re.compile(
 )
 
 _PERSON = re.compile(
-    r" (?:(?:i|you|s?he|we|they)(?:'\w+| am| are| is| was)?|my|your|his|her|our|their)(?= )"
+    r" (?:(?:i|you|s?he|we|they)(?:'\w+| am| are| is| was)?|m[ey]|your|h(?:is|im|er)|our|their)\b"
 )
 
 _PATH = r"[^\s<>\"“”«»`—\[\]]"

@@ -12,7 +12,7 @@ KNOWN = (
     "The council can inspect a rented home that is cold, damp or unsafe.",
     (
         "He told me: “I will come on Tuesday morning with a new pump”. My number is +44 7700 900123"
-        ". He thinks I'm far too impatient. I'll get it when his brother is back. Why wait for him?"
+        ". He says I'm far too impatient. I'll get it when his brother is back. Why wait for him?"
     ),
     "https://www.samaritans.org 116 123",
 )
@@ -64,7 +64,7 @@ The message could read “The boiler has been off since the third of May” [1].
 A short script: “The boiler is off. Repairs are overdue.” [1]
 Your landlord says “you are far too impatient”, but repairs are due [1].
 His “you'll get it when my brother is back” is no date, and repairs are due [1].
-“Why wait for him?” is a fair question, since repairs are due [1].
+“Why wait for me?” is a fair question, since repairs are due [1].
 He said “no” and then you wrote again, and “no” came back, but repairs are due [1].
 """.strip().splitlines()
 UNKNOWN_ADDRESSES = (
