@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
 
 from judge.library.pages.page_records import PageKey, PageRecord, SnippetRequest
 from judge.library.rank.candidate_index import (
@@ -78,6 +79,17 @@ class PageLibrary:
     def page(self, request: SnippetRequest, lead: str = "") -> LibraryPage:
         """The page, ranked by its title, topics and *lead* alone if it was not read yet."""
         return _as_configured(request, self._pages.get(request.key), lead)
+
+    def has_twin(self, request: SnippetRequest, record: PageRecord) -> bool:
+        """Whether another address of the host says the very same, as errors do."""
+        own = urlsplit(request.source.url)
+        return any(
+            page.digest == record.digest
+            and page.terms.page.title != request.source.title
+            and (other := urlsplit(url)).netloc == own.netloc
+            and (other.path, other.query) != (own.path, own.query)
+            for (_, url), page in self._pages.items()
+        )
 
     async def indexed(self, catalog: SourceCatalog) -> IndexedPages:
         """The index of all pages of *catalog*; callers who wait together share one compilation."""

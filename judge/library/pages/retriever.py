@@ -13,6 +13,7 @@ from uuid import uuid4
 from judge.library.pages.approved_pages import IndexedPages, PageLibrary, requests_of
 from judge.library.pages.page_reader import PageReader, Read, host_of, path_of, read_body
 from judge.library.pages.page_records import CachedPage, PageRecord, SnippetRequest, SnippetStore
+from judge.library.pages.walls import visit_signs, wall_error
 from judge.library.rank.page_embeddings import PageEmbeddings
 from judge.library.sources.catalog import SourceCatalog
 from judge.ports import Cache, Clock, Journal, Lock, PageFetcher, PdfReader
@@ -158,6 +159,8 @@ class SnippetRetriever:
         """Fetch the page and store it in the cache and the library; raises FetchError."""
         last = self.library.page(request)
         record = await self.reader.read_page(request, None if last.is_withdrawn else last.record)
+        if visit_signs([record.text]) and self.library.has_twin(request, record):
+            raise wall_error("twin", host_of(request))
         await self.library.update([(request, record)])
         await self.store.put(request, record)
         return record

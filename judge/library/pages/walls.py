@@ -19,6 +19,9 @@ SHORT_WORDS = 160
 SHRUNK_SHARE = 0.1
 """Of the words of the last good text; less is a remnant of the page."""
 
+ENOUGH_WORDS = 20
+"""Words of text; with fewer, a page may share none with its title and topics by chance."""
+
 KNOWN_SHARE = 0.25
 """Share of a page's stems that its last good text must have, unless it is on its subject and has
 few signs; twice that without a word of its subject. Two unrelated pages share about a tenth."""
@@ -82,7 +85,7 @@ _PHRASES = r"""
 (?:ro)?bots?\b|automated|crawlers?\b|scrap(?:er|ing)|programs? (?:have|has|that)
 browsers?\b|javascript|scripts? (?:on|off|are|is|from)|plug-?ins?\b|extensions?\b|cookies?\b|cwcis
 captcha|puzzle|tick (?:the|this)|press and hold|verif|unusual (?:traffic|activity)
-you are (?:a |an )?(?:human|person|real|visitor)|human\b|security check
+you are (?:a |an )?(?:human|person|real|visitor)|human\b|security check|really you\b|hold on\b
 den(?:y|ied)|block(?:ed|s)?\b|forbidden|refused|reject|turned away|not (?:allowed|permitted)
 permission|unauthori[sz]ed|restricted|restrictions|let (?:you |us )?in\b|access\b
 firewall|protection\b|protected by|security\b|cloudflare|incapsula|imperva|sucuri|akamai
@@ -125,6 +128,7 @@ WALL_SIGNS = {
     "visit": "speaks of the visit, or of a new address, and hardly of its subject",
     "shrunk": "has shrunk to less than a tenth",
     "changed": "shares hardly a word with what stood there before",
+    "twin": "says the same as another address of its host",
 }
 """What each sign says of the page."""
 
@@ -136,14 +140,13 @@ def wall_sign(source: SourceSpec, page: ReadPage, last: PageRecord | None) -> st
         return "title"
     texts = [passage.text for passage in page.passages] or [page.lead or ""]
     body, headings = _stems(texts), _stems([*titles, *(p.heading for p in page.passages)])
-    length = _length(texts)
-    signs = len(set(_SIGNS.findall(" ".join([*titles, *texts]).casefold())))
+    length, signs = _length(texts), len(visit_signs([*titles, *texts]))
     subject = _stems([_NO_SUBJECT.sub("", source.title), *source.topics])
     shared = subject & body
     if page.withdrawn:  # A page keeps its title then; one that says so of no page is missing.
         is_other = last and subject and headings and headings.isdisjoint(subject)
         return "unlike" if is_other else ""
-    if subject and subject.isdisjoint(body | headings):
+    if subject.isdisjoint(body | headings) and subject and (signs or length >= ENOUGH_WORDS):
         return "unlike"
     is_off_subject = len(shared) < ON_SUBJECT * len(subject)
     is_led_elsewhere = shared.isdisjoint(_stems([page.lead or ""]))
@@ -163,6 +166,11 @@ def _is_wall_title(title: str, source: SourceSpec) -> bool:
         return False
     own = _stems([source.title])
     return not (own and own <= _stems([title]))
+
+
+def visit_signs(texts: Iterable[str]) -> set[str]:
+    """The phrases in *texts* by which walls speak of the visit, the visitor and the site."""
+    return set(_SIGNS.findall(" ".join(texts).casefold()))
 
 
 def _sign_beside(last: PageRecord, body: set[str], length: int, known: float) -> str:

@@ -386,6 +386,15 @@ class TestRefresh:
         [failure] = world.journal.fields_of("snippet.fetch_failed")
         assert (failure["reason"], failure["status"]) == ("wall-unlike", 200)
 
+    async def test_text_of_another_address_of_the_host_is_a_wall(self, world, retriever):
+        both = "Repairs and deposits are sorry to be gone."
+        for source in (REPAIRS, DEPOSITS):
+            world.fetcher.page(source.url, both)
+        found = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
+        assert found[0].text == both
+        with pytest.raises(FetchError, match="same as another address"):
+            await retriever.refresh(SnippetRequest("tenancy", DEPOSITS, SETTINGS))
+
 
 class TestWithdrawn:
     async def test_withdrawn_page_is_not_offered_and_its_snippet_is_removed(self, world, retriever):
