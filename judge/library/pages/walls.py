@@ -6,10 +6,12 @@ text. How walls speak counts only for short pages off their subject: guidance sp
 
 import re
 from collections.abc import Iterable
+from functools import cache
 
 from judge.errors import FetchError
 from judge.library.extract.html_page import ReadPage
 from judge.library.pages.page_records import PageRecord
+from judge.text.data import package_data
 from judge.text.english import content_stems
 from judge.types.references import SourceSpec
 
@@ -81,47 +83,6 @@ _WALL_TITLE = re.compile(
 """The title of such a page in lower case, with or without the name of its site; matching takes
 quadratic time, so long titles are not tried."""
 
-_PHRASES = r"""
-(?:ro)?bots?\b|automated|crawlers?\b|scrap(?:er|ing)|programs? (?:have|has|that)
-browsers?\b|javascript|scripts? (?:on|off|are|is|from)|plug-?ins?\b|extensions?\b|cookies?\b|cwcis
-captcha|puzzle|tick (?:the|this)|press and hold|verif|unusual (?:traffic|activity)
-you are (?:a |an )?(?:human|person|real|visitor)|human\b|security check|really you\b|hold on\b
-den(?:y|ied)|block(?:ed|s)?\b|forbidden|refused|reject|turned away|not (?:allowed|permitted)
-permission|unauthori[sz]ed|restricted|restrictions|let (?:you |us )?in\b|access\b
-firewall|protection\b|protected by|security\b|cloudflare|incapsula|imperva|sucuri|akamai
-too many|rate limit|limit(?:ed)?\b|slow(?:ed)? down|requests?\b|handshake|certificate
-(?:this|our|the|these|whole) (?:new )?(?:web ?)?(?:sites?|pages?|server|service|address)\b
-what you (?:were|are) looking for|start page|home ?page|search box|search at the top
-(?:log|sign)(?:ged|ning|ging)? ?(?:in|on|up)\b|passwords?\b|welcome back|mewngofnod
-(?:free|your|an?|this) (?:account|profile)|regist(?:er|ration)
-subscri|member(?:s|ship)?\b|supporters?\b|(?:read|see) the rest|(?:keep|continue) reading
-free trial|first (?:four |\w+ )?(?:weeks?|months?)|articles? (?:left|this month)|unlock
-(?:eighteen|18|21)\b|adults?\b|your age|old enough|date of birth|how old|over 1[68]
-queue|your turn|waiting room|in line\b|(?:please )?wait\b|number [\d,]+|busy\b
-something (?:broke|went wrong)|whoops|our end\b|enter the (?:password|code|characters)
-maintenance|back (?:soon|shortly|online|in )|switched off|offline|upgrad|install|temporar
-unavailable|(?:try|look in|come back|check back)(?: us)? (?:again|later|in)|patience|apologi|sorry
-database|web ?server|nginx|apache|\biis\b|php\b|wordpress|plesk|cpanel|hosting|stack trace
-asp\.net|exception|configuration|runtime|default (?:welcome )?page|mae'n ddrwg
-errors?\b|\b(?:40[0-9]|50[0-9])\b|no longer|(?:has )?gone\b|removed|taken down|deleted|problem\b
-(?:not|n't|cannot|nothing) (?:be )?(?:found|find|exist|under|here)|heb ei|dod o hyd|ar gael
-moved?\b|new address|elsewhere|somewhere else|bookmarks?\b|redirect|follow th|this link
-click here|being taken|relocated|symud|domain|for sale|buy (?:this|it)|make an offer|parked
-third part(?:y|ies)|related (?:searches|links)|sponsored|listings|whois|owner\b
-new (?:web ?)?site|new home|a to z|right back|under construction|our app\b|terms of use
-registrar|be yours|sell it|session|tim(?:ed|e) ?out|expired?|inactiv|away for too long|start again
-vpn|proxy|your (?:country|region|location)|where you are|not (?:available|shown) in|visiting from
-licen[cs]e|partners\b|advertis|personali[sz]|legitimate interest|your device|consent\b|privacy
-(?:accept|agree|reject|refuse|manage)(?: to)? (?:all|choices|options)|purposes?\b
-reload|refresh|reference(?: number| id)?[: ]|administrator|webmaster|(?:your|ip) address
-(?:support|ray|incident|error|request) (?:id|number|code)|window open
-(?:y|r|'r) dudalen|tudalen|wefan|safle|gwall
-(?:web)?seite|unsere|página|strona|dominio|domaine|votre (?:tour|pays)|passwort|cyfrinair|0 results
-"""
-_SIGNS = re.compile(rf"\b(?:{'|'.join(_PHRASES.split(chr(10))[1:-1])})", re.IGNORECASE)
-"""How walls speak of the visit, the visitor and the site."""
-
-
 WALL_SIGNS = {
     "title": "is titled as an error or a check of its visitors",
     "unlike": "shares no word with the title and topics of the source",
@@ -170,7 +131,14 @@ def _is_wall_title(title: str, source: SourceSpec) -> bool:
 
 def visit_signs(texts: Iterable[str]) -> set[str]:
     """The phrases in *texts* by which walls speak of the visit, the visitor and the site."""
-    return set(_SIGNS.findall(" ".join(texts).casefold()))
+    return set(_signs().findall(" ".join(texts).casefold()))
+
+
+@cache
+def _signs() -> re.Pattern[str]:
+    """How walls speak; compiled when the first page is read."""
+    phrases = package_data("walls")["phrases"].split("\n")[:-1]
+    return re.compile(rf"\b(?:{'|'.join(phrases)})", re.IGNORECASE)
 
 
 def _sign_beside(last: PageRecord, body: set[str], length: int, known: float) -> str:
