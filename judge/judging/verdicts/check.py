@@ -7,6 +7,7 @@ is checked by itself, so that it can be shown while the rest is still being writ
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import NamedTuple
 
 from judge.citations.claims import find_claims, made_up_addresses, made_up_quotations, makes_claim
@@ -315,5 +316,10 @@ def repeats_itself(tokens: Sequence[str]) -> bool:
 def repeats_prompt(tokens: Sequence[str], instructions: str) -> bool:
     """Whether a run of twelve *tokens* of a text is in *instructions* too."""
     runs = (" ".join(tokens[at : at + RUN_WORDS]) for at in range(len(tokens) - RUN_WORDS + 1))
-    ours = f" {' '.join(words(instructions))} " if len(tokens) >= RUN_WORDS else ""
-    return any(f" {run} " in ours for run in runs)
+    return any(f" {run} " in _in_words(instructions) for run in runs)
+
+
+@lru_cache(maxsize=32)
+def _in_words(instructions: str) -> str:
+    """Cached: the instructions hardly ever change."""
+    return f" {' '.join(words(instructions))} "

@@ -32,7 +32,7 @@ TEXTS = {
 CATALOG = parse_sources(
     "[domains.tenancy]\nterms = { landlord = 3 }\n"
     + "".join(
-        f'[[domains.tenancy.sources]]\nurl = "{url}"\ntitle = "Keeping and paying wharfingers"\n'
+        f'[[domains.tenancy.sources]]\nurl = "{url}"\ntitle = "Keeping and paying"\n'
         for url in (LOAF, BERTH)
     )
 )
