@@ -110,6 +110,17 @@ def test_unexpected_error_is_printed_with_its_place_without_its_message(cli):
     assert "cli.error error=KeyError place=command_line.py:" in err
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.process
+def test_a_full_disk_is_told_as_that():
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(  # noqa: PLW1510 - the code is looked at
+            [sys.executable, "-m", "judge", "--version"],
+            stdout=full, stderr=subprocess.PIPE, text=True, timeout=60,
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (2, "judge: [Errno 28] No space left on device.\n")
+
+
 def test_ctrl_c_ends_with_130_and_no_traceback(cli):
     assert failing(cli, KeyboardInterrupt()) == (130, "\njudge: Stopped.\n")
 

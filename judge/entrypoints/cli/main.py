@@ -74,6 +74,9 @@ def run(arguments: Sequence[str], context: CommandContext) -> int:
     except JudgeError as error:
         _print_error(format_problem(error))
         return COULD_NOT_ANSWER
+    except OSError as error:  # of a file or a full disk; its text names the file
+        _print_error(f"{error}.")
+        return COULD_NOT_ANSWER
     except Exception as error:  # noqa: BLE001 - people are shown a sentence, not a traceback
         from judge.entrypoints.event_log import log_error
 
