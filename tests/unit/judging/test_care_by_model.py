@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from judge.bootstrap.sources import compile_knowledge
-from judge.errors import InvalidReply
+from judge.errors import ContentBlocked, InvalidReply
 from judge.golden.replay import ReplayFetcher
 from judge.types.replies import ModelReply
 from judge.types.requests import JudgeRequest
@@ -35,7 +35,6 @@ name = "self-harm"
 terms = ["kill myself"]
 help = [{ title = "Listeners", url = "https://listeners.example", phone = "2" }]
 """
-KNOWN = compile_knowledge(SOURCES)
 TENANT = REQUEST
 WIFE = JudgeRequest(context="My husband hits me when he drinks.", query="Do I overreact?")
 CUT = '{"paraphrase": "You are at the end of your strength.", "care": ["self-harm"], "quotes": [{'
@@ -48,13 +47,14 @@ def reply(**changes: Any) -> str:
 
 
 async def judged(
-    model: ScriptedModel, request: JudgeRequest = TENANT
+    model: ScriptedModel, request: JudgeRequest = TENANT, sources: str = SOURCES
 ) -> tuple[list[Step], list[list[str]], list[str]]:
     """All steps, the titles in each help event, and those of the verdict."""
     steps: list[Step] = []
     clock, journal = FakeClock(), RecordingJournal()
     retriever = text_retriever(ReplayFetcher({}), clock, journal)
-    pipeline = build_pipeline(KNOWN, retriever, model, None, clock=clock, journal=journal)
+    known = compile_knowledge(sources)
+    pipeline = build_pipeline(known, retriever, model, None, clock=clock, journal=journal)
     result = await pipeline.judge(request, request_id="r", emit=steps.append, stream_fields=True)
     told = [[line.title for line in step.help] for step in steps if isinstance(step, HelpFound)]
     return steps, told, [line.title for line in result.help]
@@ -104,3 +104,12 @@ async def test_line_stays_when_no_reply_can_be_shown() -> None:
     with pytest.raises(InvalidReply) as caught:
         await judged(ScriptedModel(bad, bad.replace('"self-harm"', "")), WIFE)
     assert [line.title for line in caught.value.help_lines][:2] == [REFUGE, LISTENERS]
+
+
+async def test_line_stays_when_the_next_request_is_refused() -> None:
+    blocked = '[blocked]\nhelp = [{ title = "Advice", url = "https://advice.example" }]\n'
+    sources = SOURCES.replace("[country]", f"{blocked}[country]")
+    bad = reply(care=["self-harm"], personas=personas(rationale="See [7]."))
+    with pytest.raises(ContentBlocked) as caught:
+        await judged(ScriptedModel(bad, ContentBlocked("SAFETY")), WIFE, sources)
+    assert [line.title for line in caught.value.help_lines] == [REFUGE, LISTENERS, "Advice"]
