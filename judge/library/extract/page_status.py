@@ -74,7 +74,7 @@ _WITHDRAWN = re.compile(
     rf"(?:(?:(?:the )?{_PAGE} (?:on|in) )?this (?:[\w-]+ ){{0,3}}?{_PAGE}(?: to parliament)? "
     rf"(?:(?:{_IS_NOW}) {_GONE}|(?:has )?(?:expired(?! if)|ceased to (?:apply|have effect))"
     r"|no longer applies)\b"
-    r"|we (?:(?:have (?:now )?)?(?:withdrew|withdrawn|archived)|(?:are )?no longer updat(?:e|ing)) "
+    r"|we (?:(?:have (?:now )?)?(?:withdrew|withdrawn|archived)|(?:are )?no longer updat(?:ing|e)) "
     rf"this {_PAGE}\b|(?:this is|you(?: a|')re viewing)(?: an?)? (?:(?:archived|outdated) "
     rf"(?:[\w-]+ )?{_PAGE}|old(?:er)? version|historical (?:material|content))\b)"
 )
