@@ -151,7 +151,7 @@ class Catalogue(Protocol):
     async def contains(self, scope: Scope) -> bool:
         """Whether any passage is in *scope*."""
 
-    async def around(
+    async def window(
         self, passage_id: str, *, before: int = 0, after: int = 0
     ) -> tuple[Passage, ...]:
         """A passage with its neighbours, in order; empty if no passage has that id."""

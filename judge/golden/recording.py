@@ -130,8 +130,8 @@ async def _record(
         references=replace(pipeline.references, retriever=retriever),
         model=replace(pipeline.model, primary=model, fallback=None),
     )
-    started, shown = clock.now(), (ContentBlocked, InvalidReply)
-    outcome = await judge_recorded(recording, model, request, shown=shown)
+    started, reported = clock.now(), (ContentBlocked, InvalidReply)
+    outcome = await judge_recorded(recording, model, request, reported=reported)
     fixtures, pages = dict[str, str](), dict[str, object]()
     for number, (url, page) in enumerate(fetcher.pages.items(), 1):
         file = f"{name}.{number}.html"

@@ -72,8 +72,8 @@ def searchable(text: str) -> str:
     if text.isascii():
         return meeting_spellings(text)
     # Stripping accents decomposes Hangul and kana, so compose them again.
-    plain = normalize("NFC", strip_accents(strip_invisible(text))).translate(_PLAIN_LETTERS)
-    spelled = meeting_spellings(plain)
+    unaccented = normalize("NFC", strip_accents(strip_invisible(text))).translate(_PLAIN_LETTERS)
+    spelled = meeting_spellings(unaccented)
     return _RUN.sub(lambda run: f" {' '.join(map(''.join, pairwise(run[0]))) or run[0]} ", spelled)
 
 

@@ -167,12 +167,12 @@ class IndexedDocument:
 class FoundFile:
     """A file on disk that may be indexed; `location` is what to open.
 
-    `path` is absolute, `shown` as the person gave it, `relative` is below the given folder.
+    `path` is absolute, `given` as the person gave it, `relative` is below the given folder.
     """
 
     location: str
     path: str
-    shown: str
+    given: str
     relative: str
     mtime_ns: int
     size_bytes: int

@@ -197,8 +197,8 @@ def _announce(settings: Settings, host: str, listener: socket.socket, *, is_publ
             "scopes answer 403 until JUDGE_API_KEYS or JUDGE_ADMIN_KEYS is set."
         )
         note("server.open", message=message)
-    shown = f"[{host}]" if ":" in host else host
-    address = f"http://{shown}:{listener.getsockname()[1]}"
+    url_host = f"[{host}]" if ":" in host else host
+    address = f"http://{url_host}:{listener.getsockname()[1]}"
     note("server.listening", address=address, message=f"Judge is listening on {address}")
 
 

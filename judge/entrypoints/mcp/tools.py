@@ -278,7 +278,7 @@ async def fetch(services: Services, request: PassageQuery, *_: Any) -> FetchedPa
     """The passage and its neighbours; raises NotFound, BadScope and IndexUnavailable."""
     scope = read_context(request.context or "", services.clock.now()).scope
     search = services.corpus.search
-    passages = await search.catalogue.around(
+    passages = await search.catalogue.window(
         request.id, before=request.neighbours, after=request.neighbours
     )
     wanted = fold_name(request.id)

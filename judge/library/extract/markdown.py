@@ -255,8 +255,8 @@ def read_html(body: bytes, charset: str = "") -> DocumentText:
 def _reveal(tree: LexborHTMLParser) -> None:
     """Make text of what readers see at another moment: tabs, options, descriptions."""
     for caption in tree.css("caption, figcaption:not([aria-hidden=true]), legend"):
-        if around := caption.parent:
-            around.insert_before(caption.text())
+        if captioned := caption.parent:
+            captioned.insert_before(caption.text())
     for cell in tree.css("td:empty, th:empty"):
         cell.insert_child("–")  # Else the rest of its row would be shifted.
     controls = (node.attributes.get("aria-controls") or "" for node in tree.css("[aria-controls]"))
