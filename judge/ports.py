@@ -199,7 +199,7 @@ DocumentConverter = Callable[[bytes, str], bytes]
 
 
 def not_converted(_content: bytes, kind: str) -> bytes:
-    """A DocumentConverter where there is none."""
+    """A DocumentConverter that converts nothing."""
     raise UnreadableDocument(
         f"Files of the kind {kind} are read only where pandoc is installed. Install it, or save "
         "the file as Markdown, HTML or PDF and add that."

@@ -87,7 +87,7 @@ def find_claims(text: str, marks: Sequence[Mark]) -> Iterator[Claim]:
 def mark_sentences(
     text: str, spans: Sequence[Span], marks: Sequence[Mark]
 ) -> Iterator[MarkedSentence]:
-    """Each sentence of *text*, given by *spans*, with those of *marks* that begin in it.
+    """Each sentence of *text*, given by *spans*, with the *marks* that begin in it.
 
     Both are in order, and every mark begins in some sentence. Takes linear time.
     """

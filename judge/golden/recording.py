@@ -84,7 +84,7 @@ async def record(
 ) -> tuple[dict[str, Any], bool]:
     """Write *request*, as the real *pipeline* judges it, as a case; with whether keys were masked.
 
-    It includes *sources*, those of the pipeline, if it is to be replayed over them for good. Raises
+    It includes *sources* of the pipeline if it is to be replayed over them for good. Raises
     ConfigurationError when it does not replay as recorded, and what the pipeline raises when there
     is no reply to record.
     """

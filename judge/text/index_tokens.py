@@ -154,7 +154,7 @@ NEEDED_SHARE = 0.4
 three equally rare words none is."""
 
 MAX_NEEDED = 1.0
-"""The most weight that a telling word needs; 1 is that of a word in no passage."""
+"""The most weight that a telling word needs; a word in no passage has 1."""
 
 PRIOR_PASSAGES = 1000
 """A smaller corpus is treated as one of this size: among three passages no word is common."""

@@ -122,7 +122,7 @@ def _quick(re2_form: str) -> Any:
 
 
 class _Batch:
-    """Some patterns for RE2, of which one pass over a text tells which it may match."""
+    """Some patterns for RE2; one pass over a text tells which of them it may match."""
 
     def __init__(self, re2_form: Sequence[str | None]) -> None:
         self._all = range(len(re2_form))
@@ -144,7 +144,7 @@ class _Batch:
             self._set = parts
 
     def candidates(self, plain_text: str) -> Sequence[int]:
-        """The patterns of which a text for RE2 has all parts, in their order."""
+        """The patterns whose parts all stand in a text for RE2, in order."""
         found = {*(self._set.Match(plain_text) or ())} if self._set else set()
         if self._any not in found:
             return self._all
@@ -185,7 +185,7 @@ T = TypeVar("T")
 
 
 class Phrases(Generic[T]):
-    """Phrases of words in the *form* to which those of a text are brought, each with its values."""
+    """Phrases of words, each with its values; words of a text are brought to the same *form*."""
 
     def __init__(
         self, phrases: Iterable[tuple[Sequence[str], T]], form: Callable[[str], str] = str

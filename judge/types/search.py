@@ -84,7 +84,7 @@ class SearchQuery:
     """A parsed question; nothing in it is stemmed, since each engine stems as it indexed.
 
     `words`, without stop words, are ranked by. Each of `phrases` must occur, compared by stem; none
-    of `excluded` may. Document frequencies are counted within `idf_scope`, which is no filter.
+    of `excluded` may. Document frequencies are counted within `idf_scope`, which does not filter.
     """
 
     text: str

@@ -56,7 +56,7 @@ class VectorFile:
         return self._table
 
     def similarities(self, vector: Sequence[float], keys: Keys) -> Matrix:
-        """The cosine of *vector* with that of each of *keys*; 0 without one of its length."""
+        """The cosine of *vector* with each vector in *keys*; 0 without one of its length."""
         known, rows = self.table()
         result = np.zeros(len(keys), dtype=np.float32)
         (unit,) = _units([vector])

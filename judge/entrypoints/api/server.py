@@ -32,7 +32,7 @@ from judge.errors import ConfigurationError
 from judge.settings import Settings, share_metrics_in
 
 SHUTDOWN_MARGIN_S = 5
-"""Time to finish for a worker, beyond that of the slowest request."""
+"""Time to finish for a worker, after its slowest request."""
 
 HEAD_TIMEOUT_S = 10.0
 """From connecting, or the first byte of a later request, to the end of the request's head."""
@@ -143,7 +143,7 @@ class Worker(uvicorn.Server):
         self.announce = announce
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start; raises ConfigurationError, of which uvicorn would only say that it ended."""
+        """Start; raises ConfigurationError, where uvicorn would only say that it ended."""
         try:
             await super().startup(sockets)
         except SystemExit:

@@ -1,4 +1,4 @@
-"""`judge ask`: a verdict as text, of which a terminal shows each field once it is checked."""
+"""`judge ask`: a verdict as text; a terminal shows each field once it is checked."""
 
 from collections.abc import Awaitable, Iterator, Sequence
 from dataclasses import dataclass

@@ -77,7 +77,7 @@ class DisputeQuery(JudgeRequest):
     """
 
 
-class CitationsQuery(CheckRequest):  # noqa: D101 - has that of the request
+class CitationsQuery(CheckRequest):  # noqa: D101 - the request has one
     @field_validator("sources", mode="before")
     @classmethod
     def _as_objects(cls, sources: Any) -> Any:

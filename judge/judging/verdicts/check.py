@@ -278,8 +278,7 @@ def cut(text: str, limit: int) -> str:
 def _carries_nothing(reply: CheckedReply, references: Sequence[Reference]) -> bool:
     """Whether claims cite, and none shares a word of content with all of the reference it cites.
 
-    In another language than English, and where it is no claim but advice or an opinion, nothing is
-    said for sure.
+    Of another language than English, and of advice and opinions, nothing is said for sure.
     """
     scores = [citation.support for citation in reply.citations]
     if not scores or any(score is None or score > MIN_SCORE for score in scores):

@@ -36,7 +36,7 @@ VERDICT = {"type": "string", "enum": list(get_args(VerdictWord))}
 
 
 def one_line(value: object) -> str:
-    """*value* on one line; empty if it is no text, as for a headline that was left out."""
+    """*value* on one line; empty if it is not text, as for a headline that was left out."""
     return " ".join(strip_invisible(value).split()) if isinstance(value, str) else ""
 
 

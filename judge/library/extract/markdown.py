@@ -37,7 +37,7 @@ MAX_CHARACTERS = 5_000
 """A dotted key of TOML takes memory quadratic in its depth: 40 MB for so many characters."""
 
 _UNQUOTED = re.compile(r"(?m)^(\w[\w -]*: +)(?![\"'>|#&]|[\[{][^\[\]{}]*[\]}]\s*$)([^\0-\x1f]*\S)")
-"""A value without quotation marks that is no list."""
+"""A value without quotation marks that is not a list."""
 
 _ENDS = {"---": ("---", "..."), "+++": ("+++",)}
 

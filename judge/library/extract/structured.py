@@ -135,7 +135,7 @@ def read_mail(content: bytes) -> DocumentText:
 
 
 def parse_mail_date(text: str) -> datetime | None:
-    """A date as mail and HTTP write it; None when it is none."""
+    """A date as mail and HTTP write it; None for anything else."""
     try:
         moment = parsedate_to_datetime(text)
         return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
@@ -144,7 +144,7 @@ def parse_mail_date(text: str) -> datetime | None:
 
 
 def _mail_text(part: Any, names: Sequence[str]) -> str:
-    """What a reader sees of *part*, no attached files, below those of its headers in *names*."""
+    """The headers in *names* and what a reader sees of *part*, without attached files."""
     kind, text = part.get_content_type(), ""
     if part.is_multipart():
         inner = (_mail_text(one, ("Subject", *_NAMES)) for one in part.get_payload())

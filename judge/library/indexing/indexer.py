@@ -302,7 +302,7 @@ def _check(options: IndexingOptions, count: int, *, has_problems: bool) -> None:
 
 
 async def _complete_vectors(vectors: VectorStorage, report: IndexingReport, track: Track) -> None:
-    """Make all missing vectors, those of earlier runs too, and report how many remain missing."""
+    """Make all missing vectors, also those of earlier runs, and report how many remain missing."""
     missing, why = await vectors.missing(), ""
     if not missing:
         return

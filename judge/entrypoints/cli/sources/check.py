@@ -70,7 +70,7 @@ async def list_pages(journal: Journal, *, form: str) -> None:
 
 
 def show_effective_sources(journal: Journal, *, domain: str | None, form: str) -> None:
-    """Print the effective configuration, or that of one *domain*; raises UnknownDomain."""
+    """Print the effective configuration of all domains or of one *domain*; raises UnknownDomain."""
     settings = load_settings()
     known = open_sources(settings, journal).current()
     require_domain(known, domain)
