@@ -101,10 +101,10 @@ def test_misplaced_example_and_counterexample_are_found(cli, file):
 
 def test_example_must_match_as_a_question_alone(cli, file):
     file.write_text(file.read_text().replace("landlord = 3", "landlord = 1.5"))
-    told = [(example["detected"], example["told_as"]) for example in report(cli)["examples"]]
+    told = [(example["detected"], example["read_as"]) for example in report(cli)["examples"]]
     assert told == [("default", "story"), ("default", "story")]
     file.write_text(file.read_text().replace("A pub in Leeds", "My landlord in Leeds"))
-    assert report(cli)["examples"][1]["told_as"] == "question"
+    assert report(cli)["examples"][1]["read_as"] == "question"
 
 
 def test_one_domain_can_be_checked_alone(cli, file):
