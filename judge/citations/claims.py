@@ -87,7 +87,7 @@ def find_claims(text: str, marks: Sequence[Mark]) -> Iterator[Claim]:
 def mark_sentences(
     text: str, spans: Sequence[Span], marks: Sequence[Mark]
 ) -> Iterator[MarkedSentence]:
-    """Each sentence of *text*, given by *spans*, with those of *marks* that begin in it.
+    """Each sentence of *text*, given by *spans*, with the *marks* that begin in it.
 
     Both are in order, and every mark begins in some sentence. Takes linear time.
     """
@@ -195,16 +195,16 @@ _BETWEEN_DIGITS = re.compile(r"[ ().\u2010-\u2013-]+(?=\d)|\(0\)")
 
 def made_up_quotations(text: str, marks: Sequence[Mark], known: Iterable[str]) -> Iterator[str]:
     """The quotations in those sentences of *text* with one of *marks* that no text *known* has."""
-    shown = _QUOTE.sub(lambda mark: '"'.ljust(len(mark[0])), text)
-    quotations = list(_QUOTATION.finditer(shown))
+    straight = _QUOTE.sub(lambda mark: '"'.ljust(len(mark[0])), text)
+    quotations = list(_QUOTATION.finditer(straight))
     if not quotations:
         return
     texts = [_as_words(one) for one in known]
     spans = sentences(text)
     for quotation in quotations:
-        around = [s for s in spans if s.start < quotation.end() and quotation.start() < s.end]
-        is_cited = any(s.start <= mark.start < s.end for s in around for mark in marks)
-        before = text[around[0].start : quotation.start()] if around else ""
+        overlapping = [s for s in spans if s.start < quotation.end() and quotation.start() < s.end]
+        is_cited = any(s.start <= mark.start < s.end for s in overlapping for mark in marks)
+        before = text[overlapping[0].start : quotation.start()] if overlapping else ""
         said = str(quotation[str(quotation.lastgroup)])
         if is_cited and not (_is_to_say(before, said) or _stands_in(said, texts)):
             yield text[slice(*quotation.span())]
@@ -219,8 +219,8 @@ def made_up_addresses(text: str, known: Iterable[str]) -> Iterator[str]:
         return
     texts = "\n".join([*known, "gov.uk nhs.uk"]).lower()
     for address in addresses:
-        plain = re.sub(r"^(?:https?://)?(?:www\.)?", "", address.lower()).rstrip("/")
-        if not re.search(rf"(?<![\w-]){re.escape(plain)}(?![\w-])", texts):
+        bare = re.sub(r"^(?:https?://)?(?:www\.)?", "", address.lower()).rstrip("/")
+        if not re.search(rf"(?<![\w-]){re.escape(bare)}(?![\w-])", texts):
             yield address
     joined = _BETWEEN_DIGITS.sub("", texts)
     for number in numbers:

@@ -171,9 +171,9 @@ def _paragraphs(page: PageBlocks, prose: list[PageBlock]) -> list[PageBlock]:
     marked = [block for block in prose if block.tag in tags]
     if _size(marked) < _PARAGRAPH_SHARE * _size(prose):
         return prose
-    around = {page.parents[block.element] for block in marked if block.tag == "p"}
+    parents = {page.parents[block.element] for block in marked if block.tag == "p"}
     return [
-        b for b in prose if b.tag in tags or (b.tag == "div" and page.parents[b.element] in around)
+        b for b in prose if b.tag in tags or (b.tag == "div" and page.parents[b.element] in parents)
     ]
 
 
@@ -189,8 +189,8 @@ def _is_teaser(page: PageBlocks, paragraph: PageBlock, following: PageBlock) -> 
     """Whether a byline stands between *paragraph* and the next paragraph."""
 
     def is_byline(block: PageBlock) -> bool:
-        around = (page.attributes[at] for at in (block.element, page.parents[block.element]))
-        classes = " ".join(attributes.get("class") or "" for attributes in around).lower()
+        nodes = (page.attributes[at] for at in (block.element, page.parents[block.element]))
+        classes = " ".join(attributes.get("class") or "" for attributes in nodes).lower()
         is_named = "author" in classes or "byline" in classes
         return is_named or _BYLINE.match(block.text) is not None
 

@@ -55,8 +55,8 @@ def _items(page: PageBlocks) -> list[int]:
     """For each element the outermost list item or table row around it (or itself), or 0."""
     items: list[int] = []
     for index, (parent, tag) in enumerate(zip(page.parents, page.tags, strict=True)):
-        around = items[parent] if items else 0
-        items.append(index if tag in _ITEM_TAGS and not around else around)
+        outermost = items[parent] if items else 0
+        items.append(index if tag in _ITEM_TAGS and not outermost else outermost)
     return items
 
 

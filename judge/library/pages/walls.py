@@ -142,7 +142,7 @@ def _signs() -> re.Pattern[str]:
 
 
 def _sign_beside(last: PageRecord, body: set[str], length: int, known: float) -> str:
-    """By which sign *body*, of which *last* is to have the share *known*, does not follow it."""
+    """Why *body* cannot follow *last*, which must have the share *known* of its words; or ""."""
     texts = [passage.text for passage in last.passages] or [last.text]
     if length < SHRUNK_SHARE * _length(texts):
         return "shrunk"
