@@ -46,14 +46,14 @@ OPENAI = "openai:"
 
 
 def _split(value: object) -> object:
-    """The parts of a comma list, without empty ones; a value that is no text is for pydantic."""
+    """The parts of a comma list, without empty ones; what is not text is left to pydantic."""
     if isinstance(value, str):
         return tuple(part.strip() for part in value.split(",") if part.strip())
     return value
 
 
 def _parsed_by(parse: Callable[[Any], object]) -> AfterValidator:
-    """Keeps a value of which *parse* raises no ValueError."""
+    """Keeps a value for which *parse* raises no ValueError."""
 
     def keep(value: Any) -> Any:
         _ = parse(value.get_secret_value() if isinstance(value, SecretStr) else value)

@@ -88,7 +88,7 @@ def find_claims(text: str, marks: Sequence[Mark]) -> Iterator[Claim]:
 def mark_sentences(
     text: str, spans: Sequence[Span], marks: Sequence[Mark]
 ) -> Iterator[MarkedSentence]:
-    """Each sentence of *text*, given by *spans*, with those of *marks* that begin in it.
+    """Each sentence of *text*, given by *spans*, with the *marks* that begin in it.
 
     Both are in order, and every mark begins in some sentence. Takes linear time.
     """
@@ -193,16 +193,16 @@ _DIALLING_CODE = re.compile(r"^\D*(?:(?:\+|00)(?:1|35\d|\d\d)|0|1(?=\d{10}))|\D"
 
 def made_up_quotations(text: str, marks: Sequence[Mark], known: Iterable[str]) -> Iterator[str]:
     """The quotations in those sentences of *text* with one of *marks* that no text *known* has."""
-    shown = _QUOTE.sub(lambda mark: '"'.ljust(len(mark[0])), text)
-    quotations = list(_QUOTATION.finditer(shown))
+    straight = _QUOTE.sub(lambda mark: '"'.ljust(len(mark[0])), text)
+    quotations = list(_QUOTATION.finditer(straight))
     if not quotations:
         return
     texts = [_as_words(one) for one in known]
     spans = sentences(text)
     for quotation in quotations:
-        around = [s for s in spans if s.start < quotation.end() and quotation.start() < s.end]
-        is_cited = any(s.start <= mark.start < s.end for s in around for mark in marks)
-        before = text[around[0].start : quotation.start()] if around else ""
+        overlapping = [s for s in spans if s.start < quotation.end() and quotation.start() < s.end]
+        is_cited = any(s.start <= mark.start < s.end for s in overlapping for mark in marks)
+        before = text[overlapping[0].start : quotation.start()] if overlapping else ""
         said = str(quotation[str(quotation.lastgroup)])
         is_before_noun = text[quotation.end() + 1 : quotation.end() + 2].islower()
         is_short = is_before_noun and len(words(said)) <= MIN_QUOTED + 1
@@ -220,8 +220,8 @@ def made_up_addresses(text: str, known: Iterable[str]) -> Iterator[str]:
         return
     texts = "\n".join([*known, "gov.uk nhs.uk"]).lower()
     for address in addresses:
-        plain = re.sub(r"^(?:https?://)?(?:www\.)?", "", address.lower()).rstrip("/")
-        if not re.search(rf"(?<![\w-]){re.escape(plain)}(?![\w-])", texts):
+        bare = re.sub(r"^(?:https?://)?(?:www\.)?", "", address.lower()).rstrip("/")
+        if not re.search(rf"(?<![\w-]){re.escape(bare)}(?![\w-])", texts):
             yield address
     joined = _BETWEEN_DIGITS.sub("", texts)
     for number in numbers:

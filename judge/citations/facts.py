@@ -218,7 +218,7 @@ def _value(number: str) -> float:
         return float(re.sub("[, ]", "", number))
     total = below = 0.0
     for word in re.split(r"[ -]", number):
-        value = _WORDS.get(word, 0.0)  # "and" is none
+        value = _WORDS.get(word, 0.0)  # "and" is not a number
         below = max(below, 1.0) * value if word in {"dozen", *_LARGE} else below + value
         if value >= 1e3:
             total, below = total + below, 0.0

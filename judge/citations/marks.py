@@ -99,7 +99,7 @@ _BARE: Final = re.compile(
     rf"(?![^{re.escape(OPENERS + CLOSERS)}]*[{re.escape(CLOSERS)}])",
     re.IGNORECASE,
 )
-"""What names a reference outside of a bracket; it matters only where there is no such one."""
+"""What names a reference outside of a bracket; it matters only if there is no such reference."""
 
 _MAY_BE_BARE: Final = re.compile(
     rf"(?i)ref|sour|cita|foot|turn|quel|f[uo]e?nt|bron|[⁰¹²³⁴-⁹†\\<{re.escape(OPENERS + CLOSERS)}]"
@@ -199,7 +199,7 @@ def _tokens(body: str) -> Iterator[tuple[str, str]]:
 
 
 def _listed(tokens: list[tuple[str, str]], numbers: list[int]) -> tuple[int, ...]:
-    """*numbers* with those of each range between them; none if a range is not one."""
+    """*numbers* with what lies in each range between them; none if a range is not one."""
     listed: dict[int, None] = {}
     place, opened = 0, False
     for (kind, _), (before, _) in zip(tokens, [("", ""), *tokens]):

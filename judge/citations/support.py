@@ -236,7 +236,7 @@ class SourceReading:
     def _closest(self, claim: str, shares: Mapping[int, float]) -> tuple[int | None, bool]:
         """The sentence with the greatest of *shares*, and whether it contradicts *claim*.
 
-        One that does not comes before others of the same share; a number is no contradiction if
+        Of equal shares one that does not comes first; a number does not contradict if
         another sentence has it.
         """
         if not shares:

@@ -212,8 +212,8 @@ class Pipeline:
             known = prepared.knowledge
             lines = prepared.help(is_judged=False)
             if known.catalog.blocked_help:
-                shown = care_lines(known.safety, prepared.safety, prepared.care)
-                lines = merged_help((*shown, *known.catalog.blocked_help))
+                own_lines = care_lines(known.safety, prepared.safety, prepared.care)
+                lines = merged_help((*own_lines, *known.catalog.blocked_help))
             raise ContentBlocked(blocked.reason, lines) from blocked
         checked = check_reply(reply, prompt, needs_verdicts=model.gives_verdicts)
         self.journal.note("model.replied", **costs_of(reply))

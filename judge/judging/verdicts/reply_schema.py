@@ -36,7 +36,7 @@ VERDICT = {"type": "string", "enum": list(get_args(VerdictWord))}
 
 
 def one_line(value: object) -> str:
-    """*value* on one line; empty if it is no text, as for a headline that was left out."""
+    """*value* on one line; empty if it is not text, as for a headline that was left out."""
     return " ".join(strip_invisible(value).split()) if isinstance(value, str) else ""
 
 
@@ -196,8 +196,8 @@ def without_opening_fence(text: str) -> str:
 def _shape_defects(error: ValidationError) -> list[Defect]:
     """One defect per invalid location; a list with an invalid item is not also "too short"."""
     details = error.errors(include_url=False)
-    around = {detail["loc"][:size] for detail in details for size in range(len(detail["loc"]))}
-    innermost = [detail for detail in details if detail["loc"] not in around]
+    outer = {detail["loc"][:size] for detail in details for size in range(len(detail["loc"]))}
+    innermost = [detail for detail in details if detail["loc"] not in outer]
     defects = []
     for detail in innermost[:MAX_SHAPE_DEFECTS]:
         value, field = detail["input"], ".".join(str(part) for part in detail["loc"]) or "reply"
@@ -224,8 +224,8 @@ def persona_defects(
 
 def hard(rule: str, field: str, value: str, expected: str) -> Defect:
     """A defect that no reply shown may have; its *value* is shortened."""
-    shown = value if len(value) <= MAX_VALUE_LENGTH else value[: MAX_VALUE_LENGTH - 1] + "…"
-    return Defect(rule, field, shown, expected, is_hard=True)
+    shortened = value if len(value) <= MAX_VALUE_LENGTH else value[: MAX_VALUE_LENGTH - 1] + "…"
+    return Defect(rule, field, shortened, expected, is_hard=True)
 
 
 def soft(rule: str, field: str, value: str, expected: str) -> Defect:

@@ -282,7 +282,7 @@ class _TypescriptReader(TypescriptExpressionReader):
         self._object(text_of(name), node, literal)
         annotation = self.read_field(node, "type")
         if annotation is not None:
-            # A use means the member of the literal and that of the type.
+            # A use means the member of the literal and of the type.
             self.bind(text_of(name), ir.AnnotatedVariable(annotation, None))
 
     # --- imports and exports ----------------------------------------------------------------
