@@ -85,7 +85,19 @@ def test_suspicious_entry_is_exit_1_with_file_and_line(cli, file):
         [found] = report(cli)["findings"]
         assert (found["kind"], found["file"], found["line"]) == (kind, "sources.toml", line)
         told = cli("sources", "check", "--offline")
-        assert (told.code, f"sources.toml, line {line}" in told.out) == (1, True)
+        assert (told.code, f"sources.toml:{line}" in told.out) == (1, True)
+
+
+def test_what_a_file_of_the_package_lacks_is_found_without_a_line(cli, file):
+    anywhere = (
+        file.read_text().replace(', nations = ["england"]', "").replace("vocabulary = false", "")
+    )
+    file.write_text(anywhere + '\n[country]\nname = "Malta"\n')
+    told = cli("sources", "check", "--offline")
+    assert told.code == 1
+    assert "no help line of Malta" in " ".join(told.out.split())
+    assert "safety.toml" in told.out
+    assert "safety.toml:" not in told.out
 
 
 def test_misplaced_example_and_counterexample_are_found(cli, file):
@@ -93,9 +105,9 @@ def test_misplaced_example_and_counterexample_are_found(cli, file):
     file.write_text(text.replace("A pub in Leeds", "A landlord in Leeds"))
     told = cli("sources", "check", "--offline")
     assert told.code == 1
-    assert "line 11" in told.out
+    assert "sources.toml:11" in told.out
     assert "example of tenancy gets pubs" in told.out
-    assert "line 12" in told.out
+    assert "sources.toml:12" in told.out
     assert "counter-example of tenancy gets tenancy" in told.out
 
 

@@ -60,7 +60,7 @@ class ChatDraft(Draft):
         completion = json.loads(part)
         if not isinstance(completion, dict):
             raise ValueError("no completion")  # noqa: TRY004 - of a body, not of a program
-        if error := completion.get("error"):
+        if error := completion if completion.get("object") == "error" else completion.get("error"):
             self.error, self.finish = error, "ERROR"
             return
         self.version = _string(completion.get("model")) or self.version

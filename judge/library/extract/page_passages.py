@@ -41,9 +41,7 @@ class PagePassage(NamedTuple):
 
 def read_passages(page: PageBlocks, content: Content | None = None) -> tuple[PagePassage, ...]:
     """The passages of *content*, or of all of *page*, in order and within the limits."""
-    blocks = page.blocks
-    if content is not None:
-        blocks = [*filter(content.contains, blocks)]
+    blocks = page.blocks if content is None else [*filter(content.contains, page.blocks)]
     texts = _headed_texts(blocks, _items(page))
     # Templates repeat a text for narrow screens.
     passages = list(dict.fromkeys(p for heading, text in texts for p in _cut(heading, text)))

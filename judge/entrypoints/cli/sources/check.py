@@ -222,8 +222,8 @@ async def show_checks(journal: Journal, *, domain: str | None, is_offline: bool,
             pages = await check_pages(library, "Checking", domain)
     bad_pages = sum(page.state == "FAILED" for page in pages)
     bad = [example for example in examples if not example.is_ok]
-    wrong = [(f"{f.file}, line {f.line}", f"{f.key}: {f.message}") for f in findings]
-    wrong += [(f"{example.file}, line {example.line}", example.problem) for example in bad]
+    wrong = [(str(FilePlace(f.file, f.line)), f"{f.key}: {f.message}") for f in findings]
+    wrong += [(str(FilePlace(example.file, example.line)), example.problem) for example in bad]
     parts = [*format_report({"pages": pages})]
     parts += [format_table(("Stands in", "What is wrong"), wrong)] if wrong else []
     report = {"pages": pages, "examples": examples, "findings": findings}
