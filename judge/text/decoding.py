@@ -6,7 +6,7 @@ import re
 from judge.text.data import package_data
 
 _BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # It begins as that of UTF-16 does.
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # It begins like the one of UTF-16.
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -35,7 +35,7 @@ _NO_DECLARATION = re.compile(
     rb"<!--.*?(?:-->|\Z)|<(script|style|template|noscript|title)\b.*?(?:</\1|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
-"""What may hold a declaration that is none."""
+"""Where what looks like a declaration does not count."""
 
 
 _EMPTY_ELEMENT = re.compile(

@@ -131,15 +131,15 @@ def _if_visible(sign: re.Match[str]) -> str:
     return "" if sign[0].isalpha() or unicodedata.category(sign[0]) in _HIDDEN else sign[0]
 
 
-def _replaced(seen: Seen, pattern: re.Pattern[str], shown: Callable[[re.Match[str]], str]) -> Seen:
-    """*seen* with each match of *pattern* as *shown*; its characters keep the match's place."""
+def _replaced(seen: Seen, pattern: re.Pattern[str], write: Callable[[re.Match[str]], str]) -> Seen:
+    """*seen* with each match of *pattern* rewritten; its characters keep the match's place."""
     pieces: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
     done = 0
     for match in pattern.finditer(seen.text):
         at, end = match.span()
-        new = shown(match)
+        new = write(match)
         pieces += [seen.text[done:at], new]
         starts += [*seen.starts[done:at], *[seen.starts[at]] * len(new)]
         ends += [*seen.ends[done:at], *[seen.ends[end - 1]] * len(new)]

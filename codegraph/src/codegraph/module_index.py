@@ -75,8 +75,8 @@ class ModuleIndex:
     def find(self, name: str, importer: str) -> str | None:
         """The file that *name* refers to in *importer*; None when no file has that name."""
         below = self._below_folders.get(name, ())
-        around = [path for root, path in below if importer.startswith(root) and path != importer]
-        paths = [*self._by_name.get(name, ()), *around]
+        nearby = [path for root, path in below if importer.startswith(root) and path != importer]
+        paths = [*self._by_name.get(name, ()), *nearby]
         paths = paths or [path for _, path in below if path != importer]
         paths = [path for path in paths if importer.startswith(_apart(path, name))]
         return max(paths, key=lambda path: _nearness(path, importer), default=None)

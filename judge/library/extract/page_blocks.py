@@ -117,8 +117,7 @@ def is_hidden(attributes: Attributes) -> bool:
         return attributes["hidden"] != "until-found" and not is_streamed
     if attributes.get("aria-hidden") == "true":
         return True
-    is_hiding = classes and not _HIDING_CLASSES.isdisjoint(classes.split())
-    return bool(is_hiding) and not _SHOWING_CLASS.search(classes)
+    return not (_HIDING_CLASSES.isdisjoint(classes.split()) or _SHOWING_CLASS.search(classes))
 
 
 def _has_hiding_style(style: str) -> bool:

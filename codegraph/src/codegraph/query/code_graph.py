@@ -73,8 +73,8 @@ class CodeGraph:
         uses, counts, text_mentions, possible_count = find_uses(
             graph, resolved, read, with_possible=with_possible, with_text=with_text
         )
-        shown, truncated = _limited(iter(uses), limit)
-        items = tuple(replace(u, snippet=snippet(u.file, lines(u.file), u.line)) for u in shown)
+        first, truncated = _limited(iter(uses), limit)
+        items = tuple(replace(u, snippet=snippet(u.file, lines(u.file), u.line)) for u in first)
         figures = counts, text_mentions, possible_count
         fqn, freshness = graph.fqn(resolved), self._freshness(graph)
         return models.WhereUsedResult(symbol, fqn, items, truncated, *figures, *freshness)
@@ -134,6 +134,6 @@ def _limited(items: Iterator[Item], limit: int) -> tuple[tuple[Item, ...], bool]
 
 def _lineage_item(graph: Graph, step: LineageStep, lines: LineReader) -> models.LineageItem:
     edge, names = step.edge, tuple(map(graph.fqn, step.path))
-    shown = snippet(edge.file, lines(edge.file), edge.line)
-    place = (edge.file, edge.line, edge.kind, edge.confidence, shown)
+    code = snippet(edge.file, lines(edge.file), edge.line)
+    place = (edge.file, edge.line, edge.kind, edge.confidence, code)
     return models.LineageItem(*place, symbol=names[-1], depth=len(names) - 1, path=names)

@@ -52,8 +52,8 @@ def find_matches(
         lines = lines_of(read(file.path)) if file.status in SEARCHED else []
         numbers = [number for number, line in enumerate(lines, 1) if matches(line)]
         for group in _groups(numbers):
-            shown = snippet(file.path, lines, group[0], group[-1])
-            yield SearchItem(file.path, group[0], "match", "text", shown, tuple(group))
+            code = snippet(file.path, lines, group[0], group[-1])
+            yield SearchItem(file.path, group[0], "match", "text", code, tuple(group))
 
 
 def _groups(numbers: list[int]) -> Iterator[list[int]]:

@@ -58,7 +58,7 @@ _CALLING = {
     **dict.fromkeys("every filter find findIndex findLast flatMap forEach map some".split(), 1),
     **dict.fromkeys(("reduce", "sort", "toSorted"), 2),
 }
-#: Components and what makes them -> which of their type arguments is that of the first parameter.
+#: Components and what makes them -> which type argument the first parameter has.
 _PROPS = {**dict.fromkeys(("FC", "FunctionComponent", "memo"), 0), "forwardRef": 1}
 #: Generic types that are treated as their argument.
 _TRANSPARENT = frozenset(

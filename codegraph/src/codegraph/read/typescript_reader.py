@@ -266,7 +266,7 @@ class _TypescriptReader(tree.TypescriptExpressionReader):
         self._object(tree.text_of(name), node, literal)
         annotation = self.read_field(node, "type")
         if annotation is not None:
-            # A use means the member of the literal and that of the type.
+            # A use means the member of the literal and of the type.
             self.bind(tree.text_of(name), ir.AnnotatedVariable(annotation, None))
 
     # --- imports and exports ----------------------------------------------------------------

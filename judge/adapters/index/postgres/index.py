@@ -126,7 +126,7 @@ class PostgresIndex:
             await self._rows("SELECT 1 FROM judge.passages p WHERE {} LIMIT 1", _scope(scope))
         )
 
-    async def around(
+    async def window(
         self, passage_id: str, *, before: int = 0, after: int = 0
     ) -> tuple[Passage, ...]:
         statement = """
