@@ -173,8 +173,7 @@ class Pipeline:
         if not attempts[-1].is_showable:
             streamed.withdraw(attempts[-1].checked.defects)
             attempts += await self._stand_in(prepared, streamed, attempts)
-        is_mended = len(attempts) > 1 and attempts[-1].is_showable
-        if asked_again and not is_mended:
+        if asked_again and (len(attempts) == 1 or not attempts[-1].is_showable):
             attempts[0] = replace(first, is_unmended=True)
         _, reply = best_attempt(attempts)
         streamed.finish(reply.fields)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from importlib.resources import files
 
+from judge.text.data import package_data
 from judge.text.english import STOP_WORDS, sentences
 
 _TITLED = re.compile(
@@ -14,18 +15,7 @@ _SPEAKS = re.compile(r"(?:'s|’s)?,? (?:said|says|told|thinks|wants|asked|refus
 _PUBLIC = frozenset(files("judge.text").joinpath("public_names.txt").read_text("utf-8").split())
 """Names that identify no person: nations, public bodies and companies."""
 
-_NO_NAMES = (
-    STOP_WORDS
-    | _PUBLIC
-    | frozenset(
-        """
-        monday tuesday wednesday thursday friday saturday sunday january february march april may
-        june july august september october november december christmas easter ramadan eid diwali
-        council citizens advice god mum dad mom nan gran grandma grandad internet universal credit
-        whereas street road landlord manager neighbour boss
-        """.split()
-    )
-)
+_NO_NAMES = STOP_WORDS | _PUBLIC | frozenset(package_data("english")["no_names"].split())
 """Words that may be capitalised and are not the name of a person or place."""
 
 

@@ -23,8 +23,8 @@ from judge.judging.verdicts.reply_schema import (
     PersonaBody,
     ReplyBody,
     hard,
-    matches_persona,
     parse_reply,
+    persona_defects,
     soft,
 )
 from judge.text.english import STOP_WORDS, is_english, sentences, source_sentences, words
@@ -135,9 +135,8 @@ class FieldChecker:
             return
         personas = body.personas or ()
         for at, (persona, voice) in enumerate(zip(prompt.personas, personas)):
-            if voice is None or not matches_persona(
-                persona, voice, needs_verdict=self.needs_verdicts
-            ):
+            needs_verdicts = self.needs_verdicts
+            if not voice or persona_defects([voice], [persona], needs_verdicts=needs_verdicts):
                 return
             yield self._persona(f"personas.{at}", persona.name, voice)
         if body.summary and len(personas) == len(prompt.personas):

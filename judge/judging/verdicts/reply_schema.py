@@ -177,7 +177,7 @@ def parse_reply(
         body = ReplyBody.model_validate(document)
     except ValidationError as error:
         return None, _shape_defects(error)
-    defects = _persona_defects(body, personas, needs_verdicts=needs_verdicts)
+    defects = persona_defects(body.personas, personas, needs_verdicts=needs_verdicts)
     return (None, defects) if defects else (body, [])
 
 
@@ -207,23 +207,18 @@ def _shape_defects(error: ValidationError) -> list[Defect]:
     return defects
 
 
-def matches_persona(persona: Persona, body: PersonaBody, *, needs_verdict: bool) -> bool:
-    """Whether *body* has the name of *persona* and, if one is required, a verdict."""
-    is_named = fold(body.name) == fold(persona.name)
-    return is_named and (body.verdict is not None or not needs_verdict)
-
-
-def _persona_defects(
-    body: ReplyBody, personas: Sequence[Persona], *, needs_verdicts: bool
+def persona_defects(
+    voices: Sequence[PersonaBody], personas: Sequence[Persona], *, needs_verdicts: bool
 ) -> list[Defect]:
+    """What *voices* lack of the names of *personas*, in order, and of verdicts, if required."""
     expected = [persona.name for persona in personas]
-    named = [persona.name for persona in body.personas]
+    named = [voice.name for voice in voices]
     if [*map(fold, named)] != [*map(fold, expected)]:
         return [hard("personas", "personas", ", ".join(named), f"in order: {', '.join(expected)}")]
     return [
         hard("verdict", f"personas.{index}.verdict", "null", "Yes, No or Partially")
-        for index, persona in enumerate(body.personas)
-        if needs_verdicts and persona.verdict is None
+        for index, voice in enumerate(voices)
+        if needs_verdicts and voice.verdict is None
     ]
 
 
