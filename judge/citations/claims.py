@@ -148,7 +148,7 @@ _TELLING = re.compile(
     r"|\b(?:if|when) (?:\w+ ){1,3}(?:says?|answers?|asks?|repl(?:ies|y)|claims?)\b[^“”\"]{0,20}$",
     re.IGNORECASE,
 )
-_DETERMINER = re.compile(r"\b(?:an?|the|this|that|his|her|their|your) $", re.IGNORECASE)
+_DETERMINER = re.compile(r"(?i:\b(?:an?|the|this|that|his|her|their|your)|\w['’]s) $")
 _SOURCE_SAYS = re.compile(
     r"(?:\b(?:guidance|page|law|rules?|source|text|reference|act|it)|\]) "
     r"(?:clearly |even |also |then )?"

@@ -65,12 +65,12 @@ _NUMBER = (
 """In figures or words; a clause such as 2.3.4 is no number, and "two one-bed flats" are not 3."""
 
 _AMOUNT = re.compile(
-    rf"(?P<sign>[£$€] ?)?(?<![\w.])(?P<low>{_NUMBER})"
-    rf"(?:(?: to | or | and | ?[-–] ?)(?:[£$€] ?)?(?P<high>{_NUMBER}))?"
+    rf"(?:(?P<sign>[£$€]) ?)?(?<![\w.])(?P<low>{_NUMBER})"
+    rf"(?:(?: to | or | and | ?[-–] ?)(?:(?P=sign) ?)?(?P<high>{_NUMBER}))?"
     rf"(?P<large> ?(?:{'|'.join(_LARGE)})\b|(?(sign)[km]\b|(?!)))?"
     r"(?=(?: or (?:more|less|fewer))?"
     r"(?:[ -](?:working|business|calendar|clear|full|consecutive|whole))*[ -]?"
-    r"(?P<noun>per cent|%|[a-z]+)?)"
+    r"(?P<noun>per cent|[%€]|[a-z]+)?)"
     r"|\b(?:(?:for|within|after|than|least|most|to|under|over|have|has|takes?|lasts?|is) an?"
     rf"|an?(?= (?:{_UNIT})'s)) (?P<unit>{_UNIT})\b"
 )
@@ -82,6 +82,9 @@ _OR_OVER = re.compile(r"(?:[ -]?[a-z]+)? (?:or|and) (?:more|over|above|older|lon
 _HOURS = re.compile(rf"\b(an?|{_NUMBER}) ?h(?:ou)?r?s?[, and]*({_NUMBER}) ?m(?:in\w*)?\b")
 _YEARS = re.compile(rf"\b(an?|{_NUMBER}) ?y(?:ea)?rs?[, and]*({_NUMBER}) ?m(?:on\w*|th)s?\b")
 _AND_HALF = re.compile(rf"\b(an?|{_NUMBER})( (?:{_UNIT})s?\b)?(?: and (?:a|one)[ -]half\b| ?½)")
+_DOTTED = re.compile(
+    r"\b(at|till|until|from|by) (\d\d?)\.([0-5]\d)(?![\d.]| ?(?:[%€]|(?:per|an?|p|k?m)\b))"
+)
 _OR_TWO = re.compile(rf"\b(?:an?|one) ({_UNIT}) or two\b")
 _ONCE = re.compile(
     rf"\bonce(?= (?:an?|in|every|per|each)(?: any)?(?: (?:{_NUMBER}))?[ -](?:{_UNIT})s?\b)"
@@ -164,7 +167,7 @@ def lowered(text: str) -> str:
 def quantities(sentence: str) -> list[Fact]:
     """The dates and other numbers of *sentence*; a span such as "2 to 3 days" has two."""
     text = fold_space(lowered(sentence[:_MAX_CHARACTERS])).replace("twice", "two times")
-    text = _OR_TWO.sub(r"1 to 2 \1", _ONCE.sub("one time", text))
+    text = _DOTTED.sub(r"\1 \2:\3", _OR_TWO.sub(r"1 to 2 \1", _ONCE.sub("one time", text)))
     text = _AND_HALF.sub(lambda n: f"{(_value(n[1]) or 1) + 0.5:g}{n[2] or ''}", text)
     text = _HOURS.sub(lambda n: f"{(_value(n[1]) or 1) * 60 + _value(n[2]):g} minutes", text)
     text = _YEARS.sub(lambda n: f"{(_value(n[1]) or 1) * 12 + _value(n[2]):g} months", text)
@@ -197,7 +200,7 @@ def _amounts(match: re.Match[str]) -> Iterator[Quantity]:
         kind, size = _UNITS[match["unit"]]
         yield Quantity(size, kind)
         return
-    large, noun = (match["large"] or "").strip(), "pound" if match["sign"] else match["noun"] or ""
+    large, noun = (match["large"] or "").strip(), match["sign"] or match["noun"] or ""
     unit = _UNITS.get(noun, _UNITS.get(noun.removesuffix("s")))
     if match["low"] == "one" and unit is None:
         return

@@ -11,7 +11,7 @@ from unicodedata import normalize
 
 from judge.citations.facts import DATE, Date, Fact, quantities
 from judge.library.dispute import fold
-from judge.text.english import fold_space, sentences, strip_invisible
+from judge.text.english import fold_space, is_english, sentences, strip_invisible
 from judge.text.names import find_names, find_public_names
 from judge.text.untrusted import quoted_text
 
@@ -25,9 +25,7 @@ _WORD = re.compile(r"[^\W_]+")
 """Without the underscores that emphasise: _Sarah_."""
 _AGE = re.compile(r"(\w)[ -]years?[ -]old\b", re.IGNORECASE)
 """Or just "I am 14"."""
-_A_PERIOD = re.compile(
-    r"\b(?<!once )(?<!twice )an? (?=(?:hour|day|week|fortnight|month|year)\b)", re.IGNORECASE
-)
+_A_PERIOD = re.compile(r"(?i)\ban? (?=(?:hour|day|week|fortnight|month|year)\b)")
 """May be told as "one week", or be a rate: "£50 a week" is "£50 per week"."""
 
 _DATE = re.compile(DATE.pattern, re.IGNORECASE)
@@ -38,7 +36,7 @@ _NAMES = (
 _IN_FULL = {name[:3]: name for name in _NAMES}
 _SHORT = re.compile(
     r"\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?:s|nes|rs|ur)?days\b"
-    rf"|(?<=[a-z,&][ /-])({'|'.join(_IN_FULL)})(?:rs?|s|t)?\b(?!['’])"
+    rf"|(?<=[a-z0-9,&][ /-])({'|'.join(_IN_FULL)})(?:rs?|s|t)?\b(?!['’])"
 )
 """Fridays, and after another word Thurs and Sept: "Sat in the car" is no day."""
 
@@ -77,10 +75,8 @@ def changed_facts(before: str, after: str) -> list[ChangedFact]:
 
     The name of one person or couple may be dropped: people hardly name themselves in a story.
     """
-    before, after = (
-        _SHORT.sub(lambda day: _IN_FULL[day[1] or day[2]], normalize("NFKC", strip_invisible(text)))
-        for text in (before, after)
-    )
+    shown = (normalize("NFKC", strip_invisible(text)) for text in (before, after))
+    before, after = (_SHORT.sub(lambda day: _IN_FULL[day[1] or day[2]], text) for text in shown)
     lost = [ChangedFact(kind, words, is_new=False) for kind, words in _missing(before, after)]
     added = [ChangedFact(kind, words, is_new=True) for kind, words in _missing(after, before)]
     old_words = {*_WORD.findall(fold(before))}
@@ -102,7 +98,8 @@ def _missing(text: str, other: str) -> Iterator[tuple[Kind, str]]:
     folded = fold(other)
     other_words = {*_WORD.findall(folded)}
     undated = _DATE.sub(";", text)
-    names = [*find_names(undated), *find_public_names(text), *_CODE.findall(text)]
+    guessed = find_names(undated) if is_english(text) else []  # others inflect, or capitalise nouns
+    names = [*guessed, *find_public_names(text), *_CODE.findall(text)]
     days_and_names: list[tuple[Kind, str]] = [("date", day) for day in _CALENDAR.findall(undated)]
     days_and_names += [("name", name) for name in names]
     for kind, words in dict.fromkeys(days_and_names):

@@ -67,6 +67,7 @@ A short script: “The boiler is off. Repairs are overdue.” [1]
 Your landlord says “you are far too impatient”, but repairs are due [1].
 His “you'll get it when my brother is back” is no date, and repairs are due [1].
 “Why wait for me?” is a fair question, since repairs are due [1].
+The shop's “no refunds, sold as seen” sign changes nothing, and repairs are due [1].
 A “use it or lose it” rule does not end a duty, and repairs are due [1].
 If he answers “the plumber is on holiday”, repairs are still due [1].
 He said “no” and then you wrote again, and “no” came back, but repairs are due [1].
