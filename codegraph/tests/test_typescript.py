@@ -901,6 +901,21 @@ class B extends React.Component<Props, State> {
     return this.state.count + count; // use
   }
 }
+=== a field by its default, and what reduce with a type gives | a.Store.save
+--- a.ts
+class Store { save() {} id = 1; }
+class Page {
+  constructor(private readonly store = new Store(), public other?: Page) {}
+  go(all: Store[]) {
+    this.store.save(); // use
+    this.other.save();
+    return all.reduce<Record<number, Store>>((by, one) => {
+      one.save(); // use
+      by.save();
+      return by;
+    }, {});
+  }
+}
 === a call that says its types | a.User.name
 --- a.ts
 export interface User { name: string }

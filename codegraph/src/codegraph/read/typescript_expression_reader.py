@@ -237,9 +237,10 @@ class TypescriptExpressionReader(FactWriter):
             return ir.Variable((self.add_binding(import_of(source)),))
         arguments = node.child_by_field_name("arguments")
         types = self.visit_each(children_of(node.child_by_field_name("type_arguments")))
+        self.given = given_by(callee)
         if types:
             callee = ir.Subscript(callee, types)
-        self.given = given_by(callee)
+            self.given = given_by(callee) or self.given
         values = self.visit_each(children_of(arguments))
         self.given = ()
         return ir.Call(callee, values)

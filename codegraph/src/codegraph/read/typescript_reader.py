@@ -110,7 +110,7 @@ class _TypescriptReader(tree.TypescriptExpressionReader):
         for parameter in tree.parameters_of(node):
             if any(tree.has_keyword(parameter, modifier) for modifier in _FIELD_MODIFIERS):
                 declared = self.read_field(parameter, "type") or ir.UNKNOWN
-                field = ir.AnnotatedVariable(declared, None)
+                field = ir.AnnotatedVariable(declared, self.read_field(parameter, "value"))
                 self._declare(parameter, parameter.child_by_field_name("pattern"), field)
         self._function(tree.name_of(node), node, has_this=True)
 
