@@ -121,13 +121,9 @@ class CallEvaluator:
         own, receiver = self._evaluator.first_parameter_type(function), callee.receiver
         if receiver is not None and own is not None:
             # The receiver's class for the method's own: `self` and `cls()`.
-            alone = (ty.Instance(own.cls), ty.ClassObject(own.cls))
-            types = tuple(
-                type(t)(receiver.cls, receiver.arguments)
-                if isinstance(t, (ty.Instance, ty.ClassObject)) and t in alone
-                else t
-                for t in types
-            )
+            both, made = (ty.Instance, ty.ClassObject), (receiver.cls, receiver.arguments)
+            swapped: dict[ty.Type, ty.Type] = {kind(own.cls): kind(*made) for kind in both}
+            types = tuple(swapped.get(t, t) for t in types)
         return ty.generic("awaitable", types) if scope.is_async else types
 
     def _as_context_manager(self, function: ty.Definition, types: ty.Types) -> ty.Types:

@@ -293,6 +293,10 @@ class TypescriptExpressionReader(FactWriter):
     def visit_array_type(self, node: "Node") -> ir.Expr:
         return ir.Subscript(ir.Name(ir.BUILTIN, "list"), (self.visit_inner(node),))
 
+    def visit_function_type(self, node: "Node") -> ir.Expr:
+        result = self.visit_each(children_of(node))[-1:]
+        return ir.Subscript(ir.Name(ir.BUILTIN, "Callable"), result)
+
     def visit_tuple_type(self, node: "Node") -> ir.Expr:
         parts = (child.child_by_field_name("type") or child for child in children_of(node))
         return ir.Subscript(ir.Name(ir.BUILTIN, "tuple"), self.visit_each(parts))

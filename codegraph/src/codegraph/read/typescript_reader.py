@@ -194,10 +194,8 @@ class _TypescriptReader(tree.TypescriptExpressionReader):
                 self.bind(tree.THIS, ir.ParameterBinding(scope_index, 0))
             elif node.type != "arrow_function":
                 self.bind(tree.THIS, ir.UNKNOWN)
-            given, self.given = self.given, ()
-            for parameter, value in zip(
-                tree.parameters_of(node), chain(given, repeat(None)), strict=False
-            ):
+            given, self.given = chain(self.given, repeat(None)), ()
+            for parameter, value in zip(tree.parameters_of(node), given, strict=False):
                 self._parameter(parameter, scope_index, value)
             scope.returns = self.read_field(node, "return_type")
             body = node.child_by_field_name("body")
