@@ -157,7 +157,7 @@ def test_any_text_gets_a_deterministic_ordered_ranking(context, query):
         ("I hired an attorney, was that an overreaction?", "default"),
         ("My job offer was withdrawn after I asked about hours", "workplace"),
         ("My 12 year old laptop died, should my brother pay?", "default"),
-        ("The landlord of the White Hart gave our quiz table to the darts team", "default"),
+        ("The landlord of the Red Lion gave our quiz table to the darts team", "default"),
         ("The landlord of the house I rent shows people around every evening", "tenancy"),
         ("The neighbour's teenage son practises the drums until nine", "default"),
         ("My boss's wife invited us to dinner and served squid", "default"),
