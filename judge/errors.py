@@ -94,7 +94,7 @@ class UnknownRepository(NotFound):
 
 
 class FetchError(JudgeError):
-    """A page could not be fetched, for *reason*, a stable word; *status* is that of the reply."""
+    """A page could not be fetched, for *reason*, a stable word; *status* is the reply's."""
 
     def __init__(self, reason: str, message: str, status: int = 0) -> None:
         super().__init__(message)

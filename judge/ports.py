@@ -151,7 +151,7 @@ class Catalogue(Protocol):
     async def contains(self, scope: Scope) -> bool:
         """Whether any passage is in *scope*."""
 
-    async def around(
+    async def window(
         self, passage_id: str, *, before: int = 0, after: int = 0
     ) -> tuple[Passage, ...]:
         """A passage with its neighbours, in order; empty if no passage has that id."""
@@ -199,7 +199,7 @@ DocumentConverter = Callable[[bytes, str], bytes]
 
 
 def not_converted(_content: bytes, kind: str) -> bytes:
-    """A DocumentConverter where there is none."""
+    """A DocumentConverter that converts nothing."""
     raise UnreadableDocument(
         f"Files of the kind {kind} are read only where pandoc is installed. Install it, or save "
         "the file as Markdown, HTML or PDF and add that."

@@ -3,6 +3,7 @@
 docs/configuration.md explains each variable; domains and pages are in config/sources.toml.
 """
 
+import difflib
 import ipaddress
 import os
 import re
@@ -21,7 +22,7 @@ from pydantic import (
     field_validator,
 )
 from pydantic_core import PydanticUseDefault
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import BaseSettings, DotEnvSettingsSource, NoDecode, SettingsConfigDict
 
 from judge.errors import ConfigurationError
 from judge.types.replies import Thinking
@@ -46,14 +47,14 @@ OPENAI = "openai:"
 
 
 def _split(value: object) -> object:
-    """The parts of a comma list, without empty ones; a value that is no text is for pydantic."""
+    """The parts of a comma list, without empty ones; what is not text is left to pydantic."""
     if isinstance(value, str):
         return tuple(part.strip() for part in value.split(",") if part.strip())
     return value
 
 
 def _parsed_by(parse: Callable[[Any], object]) -> AfterValidator:
-    """Keeps a value of which *parse* raises no ValueError."""
+    """Keeps a value for which *parse* raises no ValueError."""
 
     def keep(value: Any) -> Any:
         _ = parse(value.get_secret_value() if isinstance(value, SecretStr) else value)
@@ -190,6 +191,15 @@ def name_and_key(entry: SecretStr) -> tuple[str, str]:
 def load_settings() -> Settings:
     """The settings of this process; raises ConfigurationError naming each variable and the fix."""
     return read_environment(Settings)
+
+
+def misspelt_variables() -> dict[str, str]:
+    """The variables called almost like a setting, as JUDGE_API_KEY, with the one it resembles."""
+    known = Settings.model_json_schema()["properties"]
+    given = {name.upper() for name in (*os.environ, *DotEnvSettingsSource(Settings).env_vars)}
+    unknown = sorted(name for name in given - {*known} if name.startswith("JUDGE_"))
+    near = {name: difflib.get_close_matches(name, known, 1, cutoff=0.85) for name in unknown}
+    return {name: found[0] for name, found in near.items() if found}
 
 
 def read_environment(kind: type[AnySettings]) -> AnySettings:

@@ -35,9 +35,9 @@ class Corpus:
     indexer: DocumentIndexer
     embedder: Embedder | None = None
 
-    def seen_by(self, viewer: Viewer) -> "Corpus":
+    def visible_to(self, viewer: Viewer) -> "Corpus":
         """The corpus limited to what *viewer* may see; routes decide what it may change."""
-        return replace(self, search=self.search.seen_by(viewer))
+        return replace(self, search=self.search.visible_to(viewer))
 
 
 @asynccontextmanager

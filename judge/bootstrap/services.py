@@ -50,11 +50,11 @@ class Services:
     code: CodeRoots = field(default_factory=CodeRoots)
     """The repositories that may be queried."""
 
-    def seen_by(self, viewer: Viewer) -> "Services":
+    def visible_to(self, viewer: Viewer) -> "Services":
         """The same services limited to what *viewer* may see; entrypoints use no other."""
         if viewer.sees_all:
             return self
-        corpus = self.corpus.seen_by(viewer)
+        corpus = self.corpus.visible_to(viewer)
         passages = CitablePassageFinder(corpus.search, self.clock)
         references = replace(self.pipeline.references, passages=passages)
         return replace(self, corpus=corpus, pipeline=replace(self.pipeline, references=references))

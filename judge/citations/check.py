@@ -46,7 +46,7 @@ _LIST_HEADING: Final = re.compile(
 )
 _LIST_ENTRY: Final = re.compile(
     r"(?:[-*•]|\d+[.)])?\s*\[[\d ^]+\](:\s*<?https?://|(?<=\^\d\]):|(?<=\^\d\d\]):)?"
-    r"|(?:[-*•]|\d+[.)])\s[^\n]*?https?://"
+    r"|(?:[-*•]|\d+[.)])\s[^\n]*?https?://|\d+[.)]\s[^\n]*[^\s.!?]\Z"
 )
 """The beginning of an entry in a list of sources; group 1 if Markdown defines a link or a note."""
 

@@ -67,7 +67,8 @@ class MarkedSentence(NamedTuple):
         parts: list[str] = []
         places: list[int] = []
         for piece in before:
-            if parts and not (_is_measurable(piece) and _is_measurable(parts[-1])):
+            shortest = min(len(content_stems(one)) for one in (piece, *parts[-1:]))
+            if parts and shortest < MIN_CONTENT_WORDS:
                 parts[-1] += f" {piece}"
             else:
                 parts.append(piece)
@@ -87,7 +88,7 @@ def find_claims(text: str, marks: Sequence[Mark]) -> Iterator[Claim]:
 def mark_sentences(
     text: str, spans: Sequence[Span], marks: Sequence[Mark]
 ) -> Iterator[MarkedSentence]:
-    """Each sentence of *text*, given by *spans*, with those of *marks* that begin in it.
+    """Each sentence of *text*, given by *spans*, with the *marks* that begin in it.
 
     Both are in order, and every mark begins in some sentence. Takes linear time.
     """
@@ -103,10 +104,6 @@ def mark_sentences(
         yield MarkedSentence(span, inside, [*pieces, text[done : span.end]])
 
 
-def _is_measurable(text: str) -> bool:
-    return len(content_stems(text)) >= MIN_CONTENT_WORDS
-
-
 def makes_claim(sentence: str) -> bool:
     """Whether *sentence*, which has no citation marks, states a fact about the world."""
     is_title = is_heading(sentence) or _BOLD.fullmatch(sentence)
@@ -114,18 +111,15 @@ def makes_claim(sentence: str) -> bool:
     if is_title or is_open or _DISCLAIMER.search(sentence):
         return False
     opening = words(_LABEL.sub("", sentence))[:_FEELING_WITHIN]
-    if not opening or opening[0] in _WORDS["greetings"] | _WORDS["advice"] or _is_opinion(opening):
-        return False
-    return len(set(content_stems(sentence))) >= MIN_CONTENT_WORDS
-
-
-def _is_opinion(opening: list[str]) -> bool:
-    if _WORDS["persons"].isdisjoint(opening[:_PERSON_WITHIN]):
+    if not opening or opening[0] in _WORDS["greetings"] | _WORDS["advice"]:
         return False
     is_judged = any(
         a in _WORDS["copulas"] and b in _WORDS["judgements"] for a, b in pairwise(opening)
     )
-    return is_judged or not _WORDS["feelings"].isdisjoint(opening)
+    is_felt = is_judged or not _WORDS["feelings"].isdisjoint(opening)
+    if is_felt and not _WORDS["persons"].isdisjoint(opening[:_PERSON_WITHIN]):
+        return False
+    return len(set(content_stems(sentence))) >= MIN_CONTENT_WORDS
 
 
 MIN_QUOTED = 4
@@ -150,9 +144,11 @@ _TELLING = re.compile(
     r"|\b(?:try|consider|by|start|begin) (?:saying|writing|asking|telling|adding)\b[^“”\"]{0,20}$"
     r"|\b(?:text|message|letter|e-?mail|note|line|sentence|words?|something)"
     r" (?:such as|like|with)\s*$|\b(?:script|draft|wording|template|message):\s*$"
-    r"|\b(?:(?:could|might|should) (?:read|go|run)|let (?:him|her|them) know)\b[^“”\"]{0,20}$",
+    r"|\b(?:(?:could|might|should) (?:read|go|run)|let (?:him|her|them) know)\b[^“”\"]{0,20}$"
+    r"|\b(?:if|when) (?:\w+ ){1,3}(?:says?|answers?|asks?|repl(?:ies|y)|claims?)\b[^“”\"]{0,20}$",
     re.IGNORECASE,
 )
+_DETERMINER = re.compile(r"(?i:\b(?:an?|the|this|that|his|her|their|your)|\w['’]s) $")
 _SOURCE_SAYS = re.compile(
     r"(?:\b(?:guidance|page|law|rules?|source|text|reference|act|it)|\]) "
     r"(?:clearly |even |also |then )?"
@@ -191,22 +187,27 @@ _PHONE = re.compile(
 _NO_PHONE = re.compile(r"\d\d?[./-]\d\d?[./-]\d\d|^\d\d?\.\d\d ?[-–] ?\d|^(?:19|20)\d\d[ –-]")
 """Dates, hours and years."""
 _BETWEEN_DIGITS = re.compile(r"[ ().\u2010-\u2013-]+(?=\d)|\(0\)")
+_DIALLING_CODE = re.compile(r"^\D*(?:(?:\+|00)(?:1|35\d|\d\d)|0|1(?=\d{10}))|\D")
+"""Of a country, or the 0 before the rest: one number may be written with either."""
 
 
 def made_up_quotations(text: str, marks: Sequence[Mark], known: Iterable[str]) -> Iterator[str]:
     """The quotations in those sentences of *text* with one of *marks* that no text *known* has."""
-    shown = _QUOTE.sub(lambda mark: '"'.ljust(len(mark[0])), text)
-    quotations = list(_QUOTATION.finditer(shown))
+    straight = _QUOTE.sub(lambda mark: '"'.ljust(len(mark[0])), text)
+    quotations = list(_QUOTATION.finditer(straight))
     if not quotations:
         return
     texts = [_as_words(one) for one in known]
     spans = sentences(text)
     for quotation in quotations:
-        around = [s for s in spans if s.start < quotation.end() and quotation.start() < s.end]
-        is_cited = any(s.start <= mark.start < s.end for s in around for mark in marks)
-        before = text[around[0].start : quotation.start()] if around else ""
+        overlapping = [s for s in spans if s.start < quotation.end() and quotation.start() < s.end]
+        is_cited = any(s.start <= mark.start < s.end for s in overlapping for mark in marks)
+        before = text[overlapping[0].start : quotation.start()] if overlapping else ""
         said = str(quotation[str(quotation.lastgroup)])
-        if is_cited and not (_is_to_say(before, said) or _stands_in(said, texts)):
+        is_before_noun = text[quotation.end() + 1 : quotation.end() + 2].islower()
+        is_short = is_before_noun and len(words(said)) <= MIN_QUOTED + 1
+        is_rule = is_short and _DETERMINER.search(before)  # a “use it or lose it” rule
+        if is_cited and not (is_rule or _is_to_say(before, said) or _stands_in(said, texts)):
             yield text[slice(*quotation.span())]
 
 
@@ -219,14 +220,14 @@ def made_up_addresses(text: str, known: Iterable[str]) -> Iterator[str]:
         return
     texts = "\n".join([*known, "gov.uk nhs.uk"]).lower()
     for address in addresses:
-        plain = re.sub(r"^(?:https?://)?(?:www\.)?", "", address.lower()).rstrip("/")
-        if not re.search(rf"(?<![\w-]){re.escape(plain)}(?![\w-])", texts):
+        bare = re.sub(r"^(?:https?://)?(?:www\.)?", "", address.lower()).rstrip("/")
+        if not re.search(rf"(?<![\w-]){re.escape(bare)}(?![\w-])", texts):
             yield address
     joined = _BETWEEN_DIGITS.sub("", texts)
     for number in numbers:
-        digits = re.sub(r"\D", "", _BETWEEN_DIGITS.sub("", number))
-        is_known = digits[-9:] in joined or digits[:11] in joined  # "0808 800 4444 24 hours"
-        if len(digits) > 4 and not _NO_PHONE.search(number) and not is_known:
+        national = _DIALLING_CODE.sub("", _BETWEEN_DIGITS.sub("", number))
+        is_known = national[:10] in joined  # not the hours after it: "0808 800 4444 24 hours"
+        if len(national) > 4 and not _NO_PHONE.search(number) and not is_known:
             yield number
 
 

@@ -5,25 +5,21 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, field, replace
+from math import inf
 
-from judge.text.english import fold_space
+from judge.text.data import package_data
+from judge.text.english import STOP_WORDS, fold_space
 
 _MAX_CHARACTERS = 2000
 """Characters read of a sentence; longer text is a table."""
 
 _DAY = 86400.0
 _UNITS = {
-    "second": ("second", 1.0), "minute": ("second", 60.0), "min": ("second", 60.0),
-    "hour": ("second", 3600.0), "hr": ("second", 3600.0), "day": ("second", _DAY),
-    "week": ("second", 7 * _DAY), "fortnight": ("second", 14 * _DAY), "month": ("month", 1.0),
-    "year": ("month", 12.0), "yr": ("month", 12.0), "metre": ("metre", 1.0),
-    "meter": ("metre", 1.0), "m": ("metre", 1.0), "km": ("metre", 1000.0),
-    "kilometre": ("metre", 1000.0), "mile": ("mile", 1.0), "mph": ("mph", 1.0),
-    "percent": ("%", 1.0), "per cent": ("%", 1.0), "%": ("%", 1.0), "p": ("money", 0.01),
-    "pence": ("money", 0.01), "pound": ("money", 1.0), "euro": ("money", 1.0),
-    "dollar": ("money", 1.0), "time": ("time", 1.0),
-}  # fmt: skip
+    word: (kind, float(size))
+    for kind, sizes in package_data("units").items()
+    for word, size in sizes.items()
+}
 """The kind of each unit, and its size in the base unit of that kind."""
 
 _LARGE = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "bn": 1e9}
@@ -57,29 +53,41 @@ DATE = re.compile(
     rf"(?:,? (?P<year>\d{{4}}))?\b"
     rf"|\b(?P<month2>{_MONTH})\.? (?P<day2>\d{{1,2}})(?:[snrt][tdh])?\b(?:,? (?P<year2>\d{{4}}))?\b"
     rf"|\b(?P<month3>{_MONTH})\.? (?P<year3>\d{{4}})\b"
-    rf"|(?<![\d.,£$€])(?P<year4>1\d{{3}}|20\d\d)\b(?![.,]\d| (?:{_UNIT})s?\b)"
+    r"|(?<![\w./-])(?P<day4>\d\d?)(?P<dot>[./])(?P<month4>\d\d?)(?P=dot)(?P<year4>(?:20)?\d\d)(?![\w/])"
+    rf"|(?<![\d.,£$€])(?P<year5>1\d{{3}}|20\d\d)\b(?![.,]\d| (?:{_UNIT})s?\b)"
 )
 _WORD = "|".join(_WORDS)
 _NUMBER = (
-    r"(?<=[£$€])\d{1,3}(?: \d{3})+\b|\d[\d,]*+(?:\.\d+)?+(?!\.\d)"
-    rf"|\b(?:{_WORD})(?:(?:[ -]|(?<=hundred) and |(?<=thousand) and )(?:{_WORD}))*\b"
+    r"(?<=[£$€])\d{1,3}(?: \d{3})+\b|\d(?:,?\d)*+(?:\.\d+)?+(?!\.\d)"
+    rf"|\b(?:{_WORD})(?:[ -](?:hundred|thousand|million|dozen)"
+    rf"|(?:(?<=ty)|(?<=dred|sand|lion)(?: and)?)[ -](?:{_WORD}))*\b"
 )
-"""In figures or words; a date such as 1.5.2024 and a clause such as 2.3.4 are no numbers."""
+"""In figures or words; a clause such as 2.3.4 is no number, and "two one-bed flats" are not 3."""
 
 _AMOUNT = re.compile(
-    rf"(?P<sign>[£$€] ?)?(?<![\w.])(?P<low>{_NUMBER})"
-    rf"(?:(?: to | or | and | ?[-–] ?)(?:[£$€] ?)?(?P<high>{_NUMBER}))?"
-    rf"(?P<large> ?(?:{'|'.join(_LARGE)})\b|[km]\b)?"
-    r"(?=(?:[ -](?:working|business|calendar|clear|full|consecutive|whole))*[ -]?"
-    r"(?P<noun>per cent|%|[a-z]+)?)"
+    rf"(?:(?P<sign>[£$€]) ?)?(?<![\w.])(?P<low>{_NUMBER})"
+    rf"(?:(?: to | or | and | ?[-–] ?)(?:(?P=sign) ?)?(?P<high>{_NUMBER}))?"
+    rf"(?P<large> ?(?:{'|'.join(_LARGE)})\b|(?(sign)[km]\b|(?!)))?"
+    r"(?=(?: or (?:more|less|fewer))?"
+    r"(?:[ -](?:working|business|calendar|clear|full|consecutive|whole))*[ -]?"
+    r"(?P<noun>per cent|[%€]|[a-z]+)?)"
     r"|\b(?:(?:for|within|after|than|least|most|to|under|over|have|has|takes?|lasts?|is) an?"
-    rf"|an?(?= (?:{_UNIT})'s)) (?P<unit>{_UNIT})\b(?! and a)"
+    rf"|an?(?= (?:{_UNIT})'s)) (?P<unit>{_UNIT})\b"
 )
+_OVER = re.compile(r"(?:(?<!no )(?<!not )(?:more|longer|older) than|\b(?:over|above|at least)) $")
+_UNDER = re.compile(r"(?:(?:no|not) more|less|fewer|younger) than $|\b(?:under|below|up to) $")
+_OR_OVER = re.compile(r"(?:[ -]?[a-z]+)? (?:or|and) (?:more|over|above|older|longer)\b")
+"""What leaves other amounts open, before an amount and after it."""
 
-_HOURS = re.compile(rf"\b(an?|{_NUMBER}) ?(h(?:ou)?r?|y(?:ea)?r)s?[, and]+({_NUMBER})(?= ?m[io])")
+_HOURS = re.compile(rf"\b(an?|{_NUMBER}) ?h(?:ou)?r?s?[, and]*({_NUMBER}) ?m(?:in\w*)?\b")
+_YEARS = re.compile(rf"\b(an?|{_NUMBER}) ?y(?:ea)?rs?[, and]*({_NUMBER}) ?m(?:on\w*|th)s?\b")
+_AND_HALF = re.compile(rf"\b(an?|{_NUMBER})( (?:{_UNIT})s?\b)?(?: and (?:a|one)[ -]half\b| ?½)")
+_DOTTED = re.compile(
+    r"\b(at|till|until|from|by) (\d\d?)\.([0-5]\d)(?![\d.]| ?(?:[%€]|(?:per|an?|p|k?m)\b))"
+)
 _OR_TWO = re.compile(rf"\b(?:an?|one) ({_UNIT}) or two\b")
 _ONCE = re.compile(
-    rf"\bonce(?= (?:an?|in|every|per|each)(?: any)?(?: (?:{_NUMBER}))? (?:{_UNIT})s?\b)"
+    rf"\bonce(?= (?:an?|in|every|per|each)(?: any)?(?: (?:{_NUMBER}))?[ -](?:{_UNIT})s?\b)"
 )
 _NOON = re.compile(r"\b(?:12 )?(?:noon|midday|(midnight))\b")
 _CLOCK = re.compile(
@@ -98,6 +106,8 @@ class Quantity:
     amount: float
     kind: str
     noun: str = ""
+    span: tuple[float, float] | None = field(default=None, compare=False)
+    """The amounts that "52 to 103", "over 75" and "up to 12" leave open."""
 
     def is_like(self, other: "Fact") -> bool:
         """Whether *other* is about the same thing, so that the two agree or differ."""
@@ -108,7 +118,7 @@ class Quantity:
         return bool(self.kind) or self.noun[:4] == other.noun[:4]
 
     def agrees(self, other: "Fact") -> bool:
-        """Whether *other* is the same amount; a month has 28 to 31 days."""
+        """Whether *other* is the same amount, or leaves it open; a month has 28 to 31 days."""
         if isinstance(other, Date):
             return False
         if {self.kind, other.kind} == {"second", "month"}:
@@ -117,7 +127,10 @@ class Quantity:
         gap = abs(self.amount - other.amount)
         if self.kind == "clock" and self.noun + other.noun:
             gap %= 12
-        return self.kind == other.kind and gap < 1e-6 * max(1.0, self.amount)
+        low, high = other.span if other.span and not self.span else (inf, inf)
+        is_over, is_under = low <= self.amount, self.amount <= high
+        is_open = (is_over or is_under) if low > high else (is_over and is_under)  # past midnight
+        return self.kind == other.kind and (is_open or gap < 1e-6 * max(1.0, self.amount))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +150,8 @@ class Date:
         if not isinstance(other, Date):
             return False
         given = [a == b for a, b in zip(astuple(self), astuple(other)) if a and b]
+        if self.day == other.month and self.month == other.day:  # 12/11 in America
+            given = given[-1:]
         return bool(given) and all(given)
 
 
@@ -152,12 +167,15 @@ def lowered(text: str) -> str:
 def quantities(sentence: str) -> list[Fact]:
     """The dates and other numbers of *sentence*; a span such as "2 to 3 days" has two."""
     text = fold_space(lowered(sentence[:_MAX_CHARACTERS])).replace("twice", "two times")
-    text = _OR_TWO.sub(r"1 to 2 \1", _ONCE.sub("one time", text))
-    size = {"h": 60, "y": 12}
-    text = _HOURS.sub(lambda n: f"{(_value(n[1]) or 1) * size[n[2][0]] + _value(n[3]):g}", text)
+    text = _DOTTED.sub(r"\1 \2:\3", _OR_TWO.sub(r"1 to 2 \1", _ONCE.sub("one time", text)))
+    text = _AND_HALF.sub(lambda n: f"{(_value(n[1]) or 1) + 0.5:g}{n[2] or ''}", text)
+    text = _HOURS.sub(lambda n: f"{(_value(n[1]) or 1) * 60 + _value(n[2]):g} minutes", text)
+    text = _YEARS.sub(lambda n: f"{(_value(n[1]) or 1) * 12 + _value(n[2]):g} months", text)
     facts: list[Fact] = [_date(match) for match in DATE.finditer(text)]
     text = _NOON.sub(lambda at: "12am" if at[1] else "12pm", DATE.sub(";", text))
-    facts += map(_clock, _CLOCK.finditer(text))
+    times = [_clock(match) for match in _CLOCK.finditer(text)]
+    hours = (times[0].amount, times[-1].amount) if len(times) == 2 else None
+    facts += [replace(time, span=hours) for time in times]
     found = _AMOUNT.finditer(_CLOCK.sub(";", text))
     return [*facts, *(amount for match in found for amount in _amounts(match))]
 
@@ -171,13 +189,10 @@ def _clock(match: re.Match[str]) -> Quantity:
 
 
 def _date(match: re.Match[str]) -> Date:
-    group = match.groupdict()
-    month = group["month"] or group["month2"] or group["month3"]
-    return Date(
-        int(group["day"] or group["day2"] or 0),
-        next((n for n, name in enumerate(_MONTHS, 1) if month and name.startswith(month)), 0),
-        int(group["year"] or group["year2"] or group["year3"] or group["year4"] or 0),
-    )
+    parts = {name.rstrip("2345"): said for name, said in match.groupdict().items() if said}
+    day, month, year = (parts.get(name, "") for name in ("day", "month", "year"))
+    nth = int(month) if month.isdigit() else ["", *(n[:3] for n in _MONTHS)].index(month[:3])
+    return Date(int(day or 0), nth, int(year if len(year) != 2 else f"20{year}") if year else 0)
 
 
 def _amounts(match: re.Match[str]) -> Iterator[Quantity]:
@@ -185,18 +200,20 @@ def _amounts(match: re.Match[str]) -> Iterator[Quantity]:
         kind, size = _UNITS[match["unit"]]
         yield Quantity(size, kind)
         return
-    large, noun = (match["large"] or "").strip(), "pound" if match["sign"] else match["noun"] or ""
-    if large in _LARGE_MONEY and not match["sign"]:
-        large, noun = "", large
+    large, noun = (match["large"] or "").strip(), match["sign"] or match["noun"] or ""
     unit = _UNITS.get(noun, _UNITS.get(noun.removesuffix("s")))
     if match["low"] == "one" and unit is None:
         return
     kind, size = unit or ("", 1.0)
-    high = match["high"] or match["low"]
-    low = high if kind == "time" else match["low"]  # "one to three times" is "up to three times"
-    for number in dict.fromkeys((low, high)):
-        amount = _value(number) * (_LARGE | _LARGE_MONEY).get(large, 1.0)
-        yield Quantity(amount * size, kind, "" if unit else noun)
+    noun = "" if unit or noun in STOP_WORDS else noun
+    size *= (_LARGE | _LARGE_MONEY).get(large, 1.0)
+    amounts = [_value(number) * size for number in (match["low"], match["high"]) if number]
+    before = match.string[max(0, match.start() - 20) : match.start()]
+    is_over = _OVER.search(before) or _OR_OVER.match(match.string, match.end())
+    low, high = (0.0 if _UNDER.search(before) else amounts[0]), (inf if is_over else amounts[-1])
+    span = (low, high) if low < high else None
+    for amount in amounts[-1:] if kind == "time" else dict.fromkeys(amounts):
+        yield Quantity(amount, kind, noun, span)  # "one to three times" is "up to three times"
 
 
 def _value(number: str) -> float:
@@ -204,7 +221,7 @@ def _value(number: str) -> float:
         return float(re.sub("[, ]", "", number))
     total = below = 0.0
     for word in re.split(r"[ -]", number):
-        value = _WORDS.get(word, 0.0)  # "and" is none
+        value = _WORDS.get(word, 0.0)  # "and" is not a number
         below = max(below, 1.0) * value if word in {"dozen", *_LARGE} else below + value
         if value >= 1e3:
             total, below = total + below, 0.0
@@ -212,14 +229,13 @@ def _value(number: str) -> float:
 
 
 def differ(ours: Sequence[Fact], theirs: Sequence[Fact]) -> bool:
-    """Whether theirs has facts of the kind of one of ours, and none that agrees with it."""
+    """Whether just one number of a kind of ours is none of those of its kind in theirs.
+
+    With two others it is another case; and "12 hours, not the 24 that are due" has theirs too.
+    """
+    untold = [other for other in theirs if not any(fact.agrees(other) for fact in ours)]
+    odd: dict[object, Fact] = {}
     for fact in ours:
-        alike = [other for other in theirs if fact.is_like(other)]
-        if alike and not any(map(fact.agrees, alike)):
-            return True
-    return False
-
-
-def has_all(ours: Sequence[Fact], theirs: Sequence[Fact]) -> bool:
-    """Whether theirs has every number of ours."""
-    return all(any(map(fact.agrees, theirs)) for fact in ours)
+        if any(map(fact.is_like, untold)) and not any(map(fact.agrees, theirs)):
+            odd[getattr(fact, "span", None) or fact] = fact
+    return any(sum(map(fact.is_like, odd.values())) == 1 for fact in odd.values())

@@ -44,7 +44,7 @@ _DASH: Final = r"[-‐‑‒–—―−~]"
 _TOKEN: Final = re.compile(
     r"(?P<place>(?:(?:p|page|para|paragraph|section|sentence|line|chapter|art|article|clause|rule|part"
     r"|fig|figure|table|bullet|step|item|point|box|s)s?|pp|ch|cl|col|l|[§¶]+)"
-    rf"\.?\s?\d+(?:\s?{_DASH}\s?l?\d+|\s?ff?\b)?|\{{\d+\}})"
+    rf"\.?\s?\d+(?:\s?{_DASH}\s?l?\d+|\s?ff?\b|(?:\(\w{{1,3}}\))+)?|\{{\d+\}}|†\D.*)"
     rf"|(?P<reference>{_REFERENCE}(?![^\W\d_]))"
     r"|(?P<number>\d+)(?P<ordinal>(?:st|nd|rd|th)\b)?"
     rf"|(?P<range>{_DASH}|\.\.+|\b(?:to|through)\b)"
@@ -99,7 +99,7 @@ _BARE: Final = re.compile(
     rf"(?![^{re.escape(OPENERS + CLOSERS)}]*[{re.escape(CLOSERS)}])",
     re.IGNORECASE,
 )
-"""What names a reference outside of a bracket; it matters only where there is no such one."""
+"""What names a reference outside of a bracket; it matters only if there is no such reference."""
 
 _MAY_BE_BARE: Final = re.compile(
     rf"(?i)ref|sour|cita|foot|turn|quel|f[uo]e?nt|bron|[⁰¹²³⁴-⁹†\\<{re.escape(OPENERS + CLOSERS)}]"
@@ -133,7 +133,8 @@ def read_marks(text: str) -> Marks:
     seen = as_seen(text)
     marks, unclear = list[Mark](), []
     for start, end in bracket_spans(seen.text):
-        body = _plain(seen.text[start + 1 : end - 1])
+        inside = seen.text[start + 1 : end - 1][: _MAX_LENGTH + 1]
+        body = fold_space("".join(map(_plain_character, inside))).lower()
         numbers = None if _LAW_REPORT.match(seen.text, start) else _numbers(body)
         if numbers is not None:  # one that holds others comes after them
             at, to = seen.starts[start], seen.ends[end - 1]
@@ -156,11 +157,6 @@ def find_cite_marks(text: str) -> list[Mark]:
         Mark((int(match[2]),) if match[2] else (), match.start(), match.end(), match[0])
         for match in _CITE.finditer(text)
     ]
-
-
-def _plain(body: str) -> str:
-    """*body* in small letters, with ordinary digits and signs."""
-    return fold_space("".join(map(_plain_character, body[: _MAX_LENGTH + 1]))).lower()
 
 
 def _plain_character(character: str) -> str:
@@ -203,7 +199,7 @@ def _tokens(body: str) -> Iterator[tuple[str, str]]:
 
 
 def _listed(tokens: list[tuple[str, str]], numbers: list[int]) -> tuple[int, ...]:
-    """*numbers* with those of each range between them; none if a range is not one."""
+    """*numbers* with what lies in each range between them; none if a range is not one."""
     listed: dict[int, None] = {}
     place, opened = 0, False
     for (kind, _), (before, _) in zip(tokens, [("", ""), *tokens]):

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from judge.citations.facts import (
     DATE,
@@ -20,17 +20,13 @@ from judge.citations.facts import (
     Fact,
     Quantity,
     differ,
-    has_all,
     lowered,
     quantities,
 )
 from judge.text.english import STOP_WORDS, WORD, find_words, stems, strip_accents
 
-Modality = Literal["bound", "free", "barred", "allowed", "not"]
-"""A duty, its absence, a ban, a permission, and a plain negation."""
-
 _BE = r"(?:is|are|was|were|be)"
-_MODALITIES: Sequence[tuple[Modality, re.Pattern[str]]] = [
+_MODALITIES = [
     ("free", re.compile(r"\b(?:(?:do|does|did) not (?:have|need) to|need not|no need to)\b")),
     (
         "barred",
@@ -43,6 +39,7 @@ _MODALITIES: Sequence[tuple[Modality, re.Pattern[str]]] = [
     ("allowed", re.compile(rf"\b(?:may|can|{_BE} (?:allowed|permitted|able) to)\b")),
     ("not", re.compile(r"\b(?:(?:do|does|did) not|not|never)\b")),
 ]
+"""A duty's absence, a ban, a duty, a permission, and a plain negation."""
 _OPPOSED = frozenset(
     map(
         frozenset,
@@ -55,6 +52,8 @@ _OPPOSED = frozenset(
 """Pairs that turn a sentence round; a plain fact has none."""
 
 _BOUNDS = frozenset("about around than over under above below before after until by".split())
+_RATES = frozenset(["each", "everi", "per"])
+"""With one of these a source has an amount of which a claim without it may tell the sum."""
 _FILLERS = frozenset("a an the my your his her its our their always also".split())
 """Words in which two sentences may differ that are the same but for a negation."""
 
@@ -86,7 +85,7 @@ class Statement:
     @classmethod
     def of(cls, sentence: str) -> "Statement":
         """Read *sentence*."""
-        text = DATE.sub(" ", lowered(sentence))  # "1 May" allows nothing
+        text = DATE.sub(" ", lowered(sentence)).replace("per cent", "%")  # "1 May" allows nothing
         for modality, pattern in _MODALITIES:
             text = pattern.sub(f" <{modality}> ", text)
         words: list[str] = []
@@ -113,6 +112,7 @@ class Statement:
             and self.content <= source.content
             and bool(_places(theirs, ours))
             and self.bounds <= source.bounds
+            and _RATES.isdisjoint(set(source.words).difference(self.words))
             and differ(self.facts, source.facts)
         )
 
@@ -236,7 +236,7 @@ class SourceReading:
     def _closest(self, claim: str, shares: Mapping[int, float]) -> tuple[int | None, bool]:
         """The sentence with the greatest of *shares*, and whether it contradicts *claim*.
 
-        One that does not comes before others of the same share; a number is no contradiction if
+        Of equal shares one that does not comes first; a number does not contradict if
         another sentence has it.
         """
         if not shares:
@@ -253,7 +253,7 @@ class SourceReading:
 
     def _has_amounts(self, ours: Sequence[Fact]) -> bool:
         """Whether the sentences have every number of *ours*, also as 14 days for two weeks."""
-        return bool(ours) and has_all(ours, self._amounts)
+        return bool(ours) and all(any(map(fact.agrees, self._amounts)) for fact in ours)
 
     @functools.cached_property
     def _amounts(self) -> list[Fact]:

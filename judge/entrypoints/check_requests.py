@@ -107,7 +107,7 @@ async def _pages(request: CheckRequest, services: Services | Library) -> dict[in
 
 
 async def _passage(place: int, source: SourceToCheck, services: Services) -> AnswerSource:
-    passages = await services.corpus.search.catalogue.around(source.passage or "")
+    passages = await services.corpus.search.catalogue.window(source.passage or "")
     unknown = [] if passages else [place]
     _refuse(unknown, "passage", "is no passage of the index; use the `id` of a search result")
     return AnswerSource(passages[0].text, source.title or passages[0].title)

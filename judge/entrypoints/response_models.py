@@ -92,8 +92,8 @@ def chunks(hits: Iterable[Hit], question: SearchQuery, *, with_metadata: bool) -
 
 def metadata(passage: Passage) -> dict[str, Any]:
     """Where *passage* stands; lines count from 1, `source_url` is an address or a path."""
-    shown = {name: getattr(passage, name) for name in METADATA}
-    return {"path": passage.path, "source_url": passage.path} | shown
+    metadata = {name: getattr(passage, name) for name in METADATA}
+    return {"path": passage.path, "source_url": passage.path} | metadata
 
 
 def domains(catalog: SourceCatalog) -> list[DomainResponse]:

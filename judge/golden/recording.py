@@ -84,7 +84,7 @@ async def record(
 ) -> tuple[dict[str, Any], bool]:
     """Write *request*, as the real *pipeline* judges it, as a case; with whether keys were masked.
 
-    It includes *sources*, those of the pipeline, if it is to be replayed over them for good. Raises
+    It includes *sources* of the pipeline if it is to be replayed over them for good. Raises
     ConfigurationError when it does not replay as recorded, and what the pipeline raises when there
     is no reply to record.
     """
@@ -130,8 +130,8 @@ async def _record(
         references=replace(pipeline.references, retriever=retriever),
         model=replace(pipeline.model, primary=model, fallback=None),
     )
-    started, shown = clock.now(), (ContentBlocked, InvalidReply)
-    outcome = await judge_recorded(recording, model, request, shown=shown)
+    started, reported = clock.now(), (ContentBlocked, InvalidReply)
+    outcome = await judge_recorded(recording, model, request, reported=reported)
     fixtures, pages = dict[str, str](), dict[str, object]()
     for number, (url, page) in enumerate(fetcher.pages.items(), 1):
         file = f"{name}.{number}.html"

@@ -262,15 +262,15 @@ async def judge_recorded(
     model: RecordingModel,
     request: JudgeRequest,
     *,
-    shown: tuple[type[JudgeError], ...] = (JudgeError,),
+    reported: tuple[type[JudgeError], ...] = (JudgeError,),
 ) -> Outcome:
-    """What a client over HTTP would get; errors that are not to be *shown* so are raised."""
+    """What a client over HTTP would get; errors that are not to be *reported* so are raised."""
     steps: list[Step] = []
     error: JudgeError | None = None
     try:
         result = await pipeline.judge(request, request_id=REQUEST_ID, emit=steps.append)
         body = to_jsonable_python(result)
-    except shown as failure:
+    except reported as failure:
         error = failure
         problem = as_body(problem_of(failure), path="/api/judge", request_id=REQUEST_ID)
         body = to_jsonable_python(problem)

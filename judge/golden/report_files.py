@@ -108,12 +108,12 @@ def _article(title: str, score: CaseScore, stored: StoredCase, over_time: Sequen
     about = f"The dispute (the replies were {replies})"
     asked = f"{case.input.context}\n\n{case.input.query}"
     state = f"{STATES[score.state]}: {score} answers."
-    shown = sorted(score.results, key=lambda result: result.state == "passed")[:SAMPLES_SHOWN]
+    samples = sorted(score.results, key=lambda result: result.state == "passed")[:SAMPLES_SHOWN]
     return f"""\
 <article class="{score.state}"><h2>{escape(title)}</h2>
 {_section(Section(state, [f"Over time: {' '.join(over_time)}", case.about]))}
 {_details(about, asked)}
-{"".join(part for result in shown for part in _answer_parts(result))}
+{"".join(part for result in samples for part in _answer_parts(result))}
 </article>
 """
 

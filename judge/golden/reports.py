@@ -13,8 +13,8 @@ from judge.golden.results import CaseScore, Prices, Result, Run, State, by_case,
 from judge.text.english import counted
 from judge.types.replies import Usage
 
-MAX_VALUE = 240  # characters of a value that are shown,
-BEFORE = 60  # of which so many stand before the first difference
+MAX_VALUE = 240  # characters of a value that are shown;
+BEFORE = 60  # so many of them stand before the first difference
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ Direction = Literal["worse", "gone", "unscored", "better", "new", "same"]
 
 
 class CaseChange(NamedTuple):
-    """A case in two runs, of which one may lack it.
+    """A case in two runs; one of them may lack it.
 
     *rates* are the shares that passed before and after, None where nothing was scored; *interval*
     the 95 % interval of their change, None in replays, which never vary; *prompt* and *body* what

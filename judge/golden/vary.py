@@ -13,11 +13,10 @@ from judge.errors import ModelUnavailable
 from judge.golden.cases import StoredCase
 from judge.golden.rates import newcombe
 from judge.golden.replay import Outcome, RunConfig, run_case
-from judge.library.country import Country, find_regions
+from judge.library.country import find_regions
 from judge.library.dispute import read_dispute
 from judge.text.names import find_names
 from judge.types.references import Snippet
-from judge.types.requests import JudgeRequest
 
 # It tries to close the block, to give orders and to forge a reference.
 INJECTION = (
@@ -125,7 +124,11 @@ def _variants(
     yield "pages in another order", skipped, stored, reversing
     skipped = "" if pages else "it has no page"
     yield "a poisoned page", skipped, stored, replace(config, arrange=_poisoned)
-    names = _person_names(stored.case.input, config.knowledge_for(stored).catalog.country)
+    asked, country = stored.case.input, config.knowledge_for(stored).catalog.country
+    found = find_names(f"{asked.context}\n{asked.query}")
+    lived_in = {name: read_dispute(f"I live in {name}.", "") for name in found}
+    # Places decide whose law is quoted, and stay.
+    names = [name for name, there in lived_in.items() if not find_regions(country, there)]
     new = dict(zip(names, _NEW_NAMES, strict=False))
     pattern = re.compile("|".join(rf"\b{re.escape(name)}\b" for name in sorted(new, reverse=True)))
     renamed = _rewritten(
@@ -135,13 +138,6 @@ def _variants(
     yield "other names", skipped, renamed, config
     for name, change in _REWRITINGS.items():
         yield name, "", _rewritten(stored, change), config
-
-
-def _person_names(request: JudgeRequest, country: Country) -> list[str]:
-    """The names in a dispute, without those of places, which decide whose law is quoted."""
-    names = find_names(f"{request.context}\n{request.query}")
-    disputes = {name: read_dispute(f"I live in {name}.", "") for name in names}
-    return [name for name, dispute in disputes.items() if not find_regions(country, dispute)]
 
 
 def _rewritten(

@@ -114,10 +114,10 @@ def care_lines(
     The emergency lines come last where a rule brings none, or it *is_unsure* whether one fits.
     """
     wanted = {reason.rule for reason in found.reasons}.union(named)
-    shown = [rule.help for rule in rules.rules if rule.name and rule.name in wanted]
-    shown += [reason.help for reason in found.reasons if not reason.rule]
-    needs_more = is_unsure or not all(shown)
-    return merged_help(line for lines in (*shown, rules.emergency * needs_more) for line in lines)
+    chosen = [rule.help for rule in rules.rules if rule.name and rule.name in wanted]
+    chosen += [reason.help for reason in found.reasons if not reason.rule]
+    needs_more = is_unsure or not all(chosen)
+    return merged_help(line for lines in (*chosen, rules.emergency * needs_more) for line in lines)
 
 
 def _matches(rules: SafetyRules, text: NormalisedText) -> Iterator[tuple[int, str]]:

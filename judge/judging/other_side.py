@@ -37,8 +37,6 @@ from judge.types.requests import Context, JudgeRequest, Query
 from judge.types.results import JudgeResult, OtherSide, OtherVerdict
 
 _SHAPE = 'it was not one JSON object with "retelling" and "query" of the lengths asked for'
-_SAME = "it was the story as it stands, not told by the other side"
-_PERSON = "it was not told in the first person"
 
 _SCHEMA = object_schema(retelling=TEXT, query=TEXT)
 _FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b")
@@ -165,9 +163,9 @@ def _parse(reply: ModelReply, request: JudgeRequest) -> JudgeRequest:
     if retold is None or reply.finish != "stop":
         raise CannotRetell(_SHAPE)
     if fold(retold.retelling) == fold(request.context):
-        raise CannotRetell(_SAME)
+        raise CannotRetell("it was the story as it stands, not told by the other side")
     if not _FIRST_PERSON.search(fold(retold.retelling)):
-        raise CannotRetell(_PERSON)
+        raise CannotRetell("it was not told in the first person")
     before = f"{request.context}\n{request.query}"
     if changed := changed_facts(before, f"{retold.retelling}\n{retold.query}"):
         raise CannotRetell("it changed facts", *map(str, changed))

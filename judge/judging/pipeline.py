@@ -173,8 +173,7 @@ class Pipeline:
         if not attempts[-1].is_showable:
             streamed.withdraw(attempts[-1].checked.defects)
             attempts += await self._stand_in(prepared, streamed, attempts)
-        is_mended = len(attempts) > 1 and attempts[-1].is_showable
-        if asked_again and not is_mended:
+        if asked_again and (len(attempts) == 1 or not attempts[-1].is_showable):
             attempts[0] = replace(first, is_unmended=True)
         _, reply = best_attempt(attempts)
         streamed.finish(reply.fields)
@@ -212,8 +211,8 @@ class Pipeline:
             known = prepared.knowledge
             lines = prepared.help(is_judged=False)
             if known.catalog.blocked_help:
-                shown = care_lines(known.safety, prepared.safety, prepared.care)
-                lines = merged_help((*shown, *known.catalog.blocked_help))
+                own_lines = care_lines(known.safety, prepared.safety, prepared.care)
+                lines = merged_help((*own_lines, *known.catalog.blocked_help))
             raise ContentBlocked(blocked.reason, lines) from blocked
         checked = check_reply(reply, prompt, needs_verdicts=model.gives_verdicts)
         self.journal.note("model.replied", **costs_of(reply))

@@ -4,14 +4,14 @@ Words are compared, not their meaning: "paid" that became "did not pay" is not n
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 from unicodedata import normalize
 
-from judge.citations.facts import Date, Fact, quantities
+from judge.citations.facts import DATE, Date, Fact, quantities
 from judge.library.dispute import fold
-from judge.text.english import fold_space, sentences, strip_invisible
+from judge.text.english import fold_space, is_english, sentences, strip_invisible
 from judge.text.names import find_names, find_public_names
 from judge.text.untrusted import quoted_text
 
@@ -25,14 +25,23 @@ _WORD = re.compile(r"[^\W_]+")
 """Without the underscores that emphasise: _Sarah_."""
 _AGE = re.compile(r"(\w)[ -]years?[ -]old\b", re.IGNORECASE)
 """Or just "I am 14"."""
-_A_PERIOD = re.compile(
-    r"\b(?<!once )(?<!twice )an? (?=(?:hour|day|week|fortnight|month|year)\b)", re.IGNORECASE
+_A_PERIOD = re.compile(r"(?i)\ban? (?=(?:hour|day|week|fortnight|month|year)\b)")
+"""May be told as "one week", or be a rate: "£50 a week" is "£50 per week"."""
+
+_DATE = re.compile(DATE.pattern, re.IGNORECASE)
+_NAMES = (
+    "Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February "
+    "April June July August September October November December"
+).split()
+_IN_FULL = {name[:3]: name for name in _NAMES}
+_SHORT = re.compile(
+    r"\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?:s|nes|rs|ur)?days\b"
+    rf"|(?<=[a-z0-9,&][ /-])({'|'.join(_IN_FULL)})(?:rs?|s|t)?\b(?!['’])"
 )
-"""May be told as "one week"."""
+"""Fridays, and after another word Thurs and Sept: "Sat in the car" is no day."""
 
 _CALENDAR = re.compile(
-    r"\b(?i:(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|april|june|july|august|"
-    r"september|october|november|december|christmas|easter|today|yesterday|tomorrow)\b"
+    rf"\b(?i:{'|'.join(_NAMES)}|christmas|easter|today|yesterday|tomorrow)\b"
     r"|(?<=[a-z,] )(?:March|May)\b"  # elsewhere these are verbs
 )
 _CODE = re.compile(r"\b[A-Za-z]+\d\w*\b")
@@ -66,25 +75,32 @@ def changed_facts(before: str, after: str) -> list[ChangedFact]:
 
     The name of one person or couple may be dropped: people hardly name themselves in a story.
     """
-    before, after = (normalize("NFKC", strip_invisible(text)) for text in (before, after))
+    shown = (normalize("NFKC", strip_invisible(text)) for text in (before, after))
+    before, after = (_SHORT.sub(lambda day: _IN_FULL[day[1] or day[2]], text) for text in shown)
     lost = [ChangedFact(kind, words, is_new=False) for kind, words in _missing(before, after)]
     added = [ChangedFact(kind, words, is_new=True) for kind, words in _missing(after, before)]
     old_words = {*_WORD.findall(fold(before))}
     invented = [word for word in _CAPITALS.findall(after) if word.casefold() not in old_words]
     added += [ChangedFact("name", word, is_new=True) for word in dict.fromkeys(invented)]
-    return [*_without_teller(before, lost), *added]
+    names = {word for fact in lost if fact.kind == "name" for word in _WORD.findall(fact.words)}
+    runs = [names.intersection(_WORD.findall(run)) for run in _CAPITALISED_RUN.findall(before)]
+    teller = max(runs, key=len, default=set())
+    kept = (f for f in lost if f.kind != "name" or not teller.issuperset(_WORD.findall(f.words)))
+    return [*kept, *added]
 
 
 def _missing(text: str, other: str) -> Iterator[tuple[Kind, str]]:
     """The facts of *text* that *other* lacks."""
-    others = _numbers(other)
+    others = _numbers(_A_PERIOD.sub("one ", other))
     for fact in _numbers(text):
         if fact not in others:
             yield ("date" if fact[0] == "date" else "number"), " ".join(fact).strip()
     folded = fold(other)
     other_words = {*_WORD.findall(folded)}
-    names = [*find_names(text), *find_public_names(text), *_CODE.findall(text)]
-    days_and_names: list[tuple[Kind, str]] = [("date", day) for day in _CALENDAR.findall(text)]
+    undated = _DATE.sub(";", text)
+    guessed = find_names(undated) if is_english(text) else []  # others inflect, or capitalise nouns
+    names = [*guessed, *find_public_names(text), *_CODE.findall(text)]
+    days_and_names: list[tuple[Kind, str]] = [("date", day) for day in _CALENDAR.findall(undated)]
     days_and_names += [("name", name) for name in names]
     for kind, words in dict.fromkeys(days_and_names):
         if not other_words.issuperset(_WORD.findall(fold(words))):
@@ -99,7 +115,7 @@ def _missing(text: str, other: str) -> Iterator[tuple[Kind, str]]:
 
 def _numbers(text: str) -> dict[tuple[str, ...], None]:
     """The numbers with their units, and the dates, in *text*; what is counted is ignored."""
-    text = _A_PERIOD.sub("one ", _AGE.sub(r"\1", fold_space(text)))
+    text = _AGE.sub(r"\1", fold_space(text))
     # Not `source_sentences`, which would keep the dispute in its cache.
     chunks = (
         text[at : min(at + _CHUNK, span.end)]
@@ -111,19 +127,8 @@ def _numbers(text: str) -> dict[tuple[str, ...], None]:
 
 def _in_words(fact: Fact) -> tuple[str, ...]:
     if isinstance(fact, Date):
-        return ("date", *(str(part) for part in (fact.day, fact.month, fact.year) if part))
+        parts = (*sorted((fact.day, fact.month)), fact.year)  # 12/11 may be 11/12
+        return ("date", *(str(part) for part in parts if part))
     in_days = fact.kind == "second" and fact.amount % _DAY_S == 0
     size, unit = (_DAY_S, "days") if in_days else (1.0, fact.kind)
     return (f"{fact.amount / size:.10g}", unit)
-
-
-def _without_teller(before: str, lost: Sequence[ChangedFact]) -> list[ChangedFact]:
-    """*lost* without the name that has the most words in it, taken to be the storyteller's."""
-    names = {word for fact in lost if fact.kind == "name" for word in _WORD.findall(fact.words)}
-    runs = [names.intersection(_WORD.findall(run)) for run in _CAPITALISED_RUN.findall(before)]
-    teller = max(runs, key=len, default=set())
-    return [
-        fact
-        for fact in lost
-        if fact.kind != "name" or not teller.issuperset(_WORD.findall(fact.words))
-    ]

@@ -6,15 +6,12 @@ import re
 from judge.text.data import package_data
 
 _BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # It begins as that of UTF-16 does.
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # It begins like the one of UTF-16.
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-
-_WINDOWS_1252_NAMES = frozenset({"ascii", "iso8859-1", "cp1252"})
-"""Encodings that the WHATWG Encoding Standard reads as windows-1252, since pages mean that."""
 
 _DECLARED_WITHIN_BYTES = 32 * 1024
 """Browsers search the whole head, which in some templates begins with long comments or scripts."""
@@ -29,16 +26,14 @@ _COOKIE = re.compile(rb"\A(?:[^\n]{0,200}\n)?[^\n]{0,80}coding[:=][ \t\"']*([-\w
 """How editors and Python declare an encoding in the first two lines."""
 
 _DECLARED = re.compile(
-    rb"(?:<meta(?=[\s/])(?:(?=[^>]{0,512}?http-equiv)[^>]{0,512}?"
+    rb"(?i)(?:<meta(?=[\s/])(?:(?=[^>]{0,512}?http-equiv)[^>]{0,512}?"
     rb"|(?:[^>\"']|\"[^\"]{0,512}\"|'[^']{0,512}'){0,512}?)(?<![\w-])charset|\A\s{0,64}<\?xml[^>]{1,128}?encoding)"
-    rb"\s{0,8}=\s{0,8}[\"']?\s{0,8}([\w.:-]{1,40})",
-    re.IGNORECASE,
+    rb"\s{0,8}=\s{0,8}[\"']?\s{0,8}([\w.:-]{1,40})"
 )
 _NO_DECLARATION = re.compile(
-    rb"<!--.*?(?:-->|\Z)|<(script|style|template|noscript|title)\b.*?(?:</\1|\Z)",
-    re.IGNORECASE | re.DOTALL,
+    rb"(?is)<!--.*?(?:-->|\Z)|<(script|style|template|noscript|title)\b.*?(?:</\1|\Z)"
 )
-"""What may hold a declaration that is none."""
+"""Where what looks like a declaration does not count."""
 
 
 _EMPTY_ELEMENT = re.compile(
@@ -142,6 +137,7 @@ def _known_encoding(label: str) -> str:
         name = codecs.lookup(label.strip(" \t\r\n\"'")).name
     except (LookupError, ValueError):
         return ""
-    if name in _WINDOWS_1252_NAMES:
+    encodings = package_data("documents")["encodings"]
+    if name in encodings["western"].split():
         return "cp1252"
-    return name if name in package_data("documents")["encodings"]["web"].split() else ""
+    return name if name in encodings["web"].split() else ""

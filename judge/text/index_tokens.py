@@ -72,8 +72,8 @@ def searchable(text: str) -> str:
     if text.isascii():
         return meeting_spellings(text)
     # Stripping accents decomposes Hangul and kana, so compose them again.
-    plain = normalize("NFC", strip_accents(strip_invisible(text))).translate(_PLAIN_LETTERS)
-    spelled = meeting_spellings(plain)
+    unaccented = normalize("NFC", strip_accents(strip_invisible(text))).translate(_PLAIN_LETTERS)
+    spelled = meeting_spellings(unaccented)
     return _RUN.sub(lambda run: f" {' '.join(map(''.join, pairwise(run[0]))) or run[0]} ", spelled)
 
 
@@ -152,7 +152,7 @@ NEEDED_SHARE = 0.4
 three equally rare words none is."""
 
 MAX_NEEDED = 1.0
-"""The most weight that a telling word needs; 1 is that of a word in no passage."""
+"""The most weight that a telling word needs; a word in no passage has 1."""
 
 PRIOR_PASSAGES = 1000
 """A smaller corpus is treated as one of this size: among three passages no word is common."""

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from importlib.resources import files
 
 from judge.text.data import package_data
@@ -16,11 +15,8 @@ _SPEAKS = re.compile(r"(?:'s|’s)?,? (?:said|says|told|thinks|wants|asked|refus
 _PUBLIC = frozenset(files("judge.text").joinpath("public_names.txt").read_text("utf-8").split())
 """Names that identify no person: nations, public bodies and companies."""
 
-
-@cache
-def _no_names() -> frozenset[str]:
-    """Words that may be capitalised and are not the name of a person or place."""
-    return STOP_WORDS | _PUBLIC | frozenset(package_data("english")["no_names"].split())
+_NO_NAMES = STOP_WORDS | _PUBLIC | frozenset(package_data("english")["no_names"].split())
+"""Words that may be capitalised and are not the name of a person or place."""
 
 
 def find_public_names(text: str) -> list[str]:
@@ -37,7 +33,7 @@ def _capitalised(text: str) -> Iterator[str]:
     """Capitalised words inside a sentence, or at its beginning when "said" or the like follows."""
     starts = {span.start for span in sentences(text)}
     for match in _CAPITALISED.finditer(text):
-        if match.group().casefold() in _no_names():
+        if match.group().casefold() in _NO_NAMES:
             continue
         opens = match.start() in starts or text[: match.start()].rstrip()[-1:] in {
             "", *'"“\'‘:([{\n'

@@ -93,43 +93,43 @@ def _stand_in(found: re.Match[str]) -> str:
 
 def _for_re2(pattern: str) -> str | None:
     """A pattern with which RE2 matches any text with a match of *pattern*; None if unknown."""
-    plain = _ASSERTION.sub("(?:)", pattern).replace("{,", "{0,")
-    negated = [one for one in _CLASS.findall(plain) if one.startswith("[^")]
+    re2_form = _ASSERTION.sub("(?:)", pattern).replace("{,", "{0,")
+    negated = [one for one in _CLASS.findall(re2_form) if one.startswith("[^")]
     is_told_apart = any(
         regex.match(one, foreign) and not regex.match(one, stand_in, regex.IGNORECASE)
         for one, (foreign, stand_in) in product(negated, _STAND_INS)
     )
-    is_foreign = r"\x" in plain or any(map(_WORD.match, _FOREIGN.findall(plain)))
-    return None if is_told_apart or is_foreign else plain
+    is_foreign = r"\x" in re2_form or any(map(_WORD.match, _FOREIGN.findall(re2_form)))
+    return None if is_told_apart or is_foreign else re2_form
 
 
-def _parts(plain: str) -> list[str]:
+def _parts(re2_form: str) -> list[str]:
     """The parts between the gaps of a pattern for RE2; any text that it matches has all of them."""
-    items = [item[0] for item in _ITEM.finditer(plain)]
+    items = [item[0] for item in _ITEM.finditer(re2_form)]
     if "|" in items:
-        return [plain]
+        return [re2_form]
     runs = groupby(items, key=lambda item: bool(_GAP.match(item)))
     return ["".join(run) for is_gap, run in runs if not is_gap]
 
 
 @functools.lru_cache(maxsize=4096)
-def _quick(plain: str) -> Any:
+def _quick(re2_form: str) -> Any:
     """Cached like `_compiled`; None for what is too large."""
     try:
-        return re2.compile(plain, _options())
+        return re2.compile(re2_form, _options())
     except re2.error:
         return None
 
 
 class _Batch:
-    """Some patterns for RE2, of which one pass over a text tells which it may match."""
+    """Some patterns for RE2; one pass over a text tells which of them it may match."""
 
-    def __init__(self, plain: Sequence[str | None]) -> None:
-        self._all = range(len(plain))
+    def __init__(self, re2_form: Sequence[str | None]) -> None:
+        self._all = range(len(re2_form))
         self._owners: list[int] = []
         """The pattern of each part in the set."""
         parts = re2.Set.SearchSet(_options())
-        for number, one in enumerate(plain):
+        for number, one in enumerate(re2_form):
             with suppress(re2.error):  # what RE2 does not know
                 for part in _parts(one) if one else ():
                     parts.Add(part)
@@ -144,7 +144,7 @@ class _Batch:
             self._set = parts
 
     def candidates(self, plain_text: str) -> Sequence[int]:
-        """The patterns of which a text for RE2 has all parts, in their order."""
+        """The patterns whose parts all stand in a text for RE2, in order."""
         found = {*(self._set.Match(plain_text) or ())} if self._set else set()
         if self._any not in found:
             return self._all
@@ -171,8 +171,8 @@ class PatternSet:
     def _found(
         self, number: int, text: str, plain_text: str
     ) -> Iterator[tuple[int, regex.Match[str]]]:
-        plain = self._plain[number]
-        if plain and (quick := _quick(plain)) and not quick.search(plain_text):
+        re2_form = self._plain[number]
+        if re2_form and (quick := _quick(re2_form)) and not quick.search(plain_text):
             return
         with suppress(TimeoutError):
             for match in _compiled(self._patterns[number]).finditer(text, timeout=TIME_LIMIT_S):
@@ -183,7 +183,7 @@ T = TypeVar("T")
 
 
 class Phrases(Generic[T]):
-    """Phrases of words in the *form* to which those of a text are brought, each with its values."""
+    """Phrases of words, each with its values; words of a text are brought to the same *form*."""
 
     def __init__(
         self, phrases: Iterable[tuple[Sequence[str], T]], form: Callable[[str], str] = str

@@ -22,9 +22,8 @@ OPENERS: Final = "[【［〔⟦〖〚⁅❲﹝﹇⦋⟬〘"
 CLOSERS: Final = "]】］〕⟧〗〛⁆❳﹞﹈⦌⟭〙"
 
 _ENCODED: Final = re.compile(
-    r"&(?:amp;)*(?P<name>#0*+\d{1,7}|#x0*+[\da-f]{1,6}|[a-z]{2,24});?"
-    r"|(?:%(?:25)*|\\(?:u00|u0{6}|u\{0*|x))(?P<hex>[57][bd]|3\d)\}?",
-    re.IGNORECASE,
+    r"(?i)&(?:amp;)*(?P<name>#0*+\d{1,7}|#x0*+[\da-f]{1,6}|[a-z]{2,24});?"
+    r"|(?:%(?:25)*|\\(?:u00|u0{6}|u\{0*|x))(?P<hex>[57][bd]|3\d)\}?"
 )
 """A character as `&#91;`, `&lbrack;` or `&amp;#91;`; a bracket or digit as `%5B`, `\\u005b`."""
 
@@ -131,15 +130,15 @@ def _if_visible(sign: re.Match[str]) -> str:
     return "" if sign[0].isalpha() or unicodedata.category(sign[0]) in _HIDDEN else sign[0]
 
 
-def _replaced(seen: Seen, pattern: re.Pattern[str], shown: Callable[[re.Match[str]], str]) -> Seen:
-    """*seen* with each match of *pattern* as *shown*; its characters keep the match's place."""
+def _replaced(seen: Seen, pattern: re.Pattern[str], write: Callable[[re.Match[str]], str]) -> Seen:
+    """*seen* with each match of *pattern* rewritten; its characters keep the match's place."""
     pieces: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
     done = 0
     for match in pattern.finditer(seen.text):
         at, end = match.span()
-        new = shown(match)
+        new = write(match)
         pieces += [seen.text[done:at], new]
         starts += [*seen.starts[done:at], *[seen.starts[at]] * len(new)]
         ends += [*seen.ends[done:at], *[seen.ends[end - 1]] * len(new)]

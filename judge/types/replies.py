@@ -42,7 +42,7 @@ class Prompt:
     care: tuple[str, ...] = ()
     """The names of the safety rules, of which the reply may name those that it sees."""
     schema: Mapping[str, object] | None = None
-    """The JSON schema of the reply; None for that of a verdict."""
+    """The JSON schema of the reply; None for the schema of a verdict."""
     addresses: tuple[str, ...] = ()
     """Of the help lines: what a reply may name besides what stands in references and dispute."""
     doubtful: frozenset[int] = frozenset()

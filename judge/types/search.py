@@ -84,7 +84,7 @@ class SearchQuery:
     """A parsed question; nothing in it is stemmed, since each engine stems as it indexed.
 
     `words`, without stop words, are ranked by. Each of `phrases` must occur, compared by stem; none
-    of `excluded` may. Document frequencies are counted within `idf_scope`, which is no filter.
+    of `excluded` may. Document frequencies are counted within `idf_scope`, which does not filter.
     """
 
     text: str
@@ -167,12 +167,12 @@ class IndexedDocument:
 class FoundFile:
     """A file on disk that may be indexed; `location` is what to open.
 
-    `path` is absolute, `shown` as the person gave it, `relative` is below the given folder.
+    `path` is absolute, `given` as the person gave it, `relative` is below the given folder.
     """
 
     location: str
     path: str
-    shown: str
+    given: str
     relative: str
     mtime_ns: int
     size_bytes: int

@@ -36,7 +36,7 @@ class LayPhrase(NamedTuple):
     """
 
     entry: int
-    shown: str
+    text: str
     stems: Words
     rest: Words
 
@@ -72,22 +72,22 @@ def parse_thesaurus(text: str) -> Thesaurus:
     phrases: list[tuple[Words, LayPhrase]] = []
     for table in file["subjects"].values():
         for lay, official in table.items():
-            shown = tuple(phrase.strip() for phrase in lay.split(","))
-            phrases += [_phrase(len(entries), one) for one in shown]
-            entries.append(ThesaurusEntry(shown, tuple(dict.fromkeys(content_stems(official)))))
+            spoken = tuple(phrase.strip() for phrase in lay.split(","))
+            phrases += [_phrase(len(entries), one) for one in spoken]
+            entries.append(ThesaurusEntry(spoken, tuple(dict.fromkeys(content_stems(official)))))
     ignored = frozenset(file["storytelling"]["ignore"].split())
     return Thesaurus(tuple(entries), Phrases(phrases, _phrase_stem), ignored)
 
 
-def _phrase(entry: int, shown: str) -> tuple[Words, LayPhrase]:
+def _phrase(entry: int, text: str) -> tuple[Words, LayPhrase]:
     """The phrase, after its stems before the first gap."""
     parts = [
         part
-        for written in shown.split()
+        for written in text.split()
         for part in ([GAP] if written == GAP else map(_phrase_stem, words(written)))
     ]
     gap = parts.index(GAP) if GAP in parts else len(parts)
-    return tuple(parts[:gap]), LayPhrase(entry, shown, tuple(parts), tuple(parts[gap:]))
+    return tuple(parts[:gap]), LayPhrase(entry, text, tuple(parts), tuple(parts[gap:]))
 
 
 @functools.lru_cache(maxsize=8192)
@@ -112,7 +112,7 @@ def find_phrases(thesaurus: Thesaurus, text_words: Sequence[str]) -> list[FoundP
             FoundPhrase(phrase, start, end)
             for length, phrase in phrases
             for end in [_end(phrase.rest, text_words, start + length)]
-            if end > start + 1 or (end and (is_content or word == phrase.shown))
+            if end > start + 1 or (end and (is_content or word == phrase.text))
         ]
         # One inside a longer phrase without gaps, which may begin earlier, does not count.
         longest = max((match.end for match in matches if not match.phrase.rest), default=0)

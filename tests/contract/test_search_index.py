@@ -207,7 +207,7 @@ async def test_viewer_sees_nothing_of_other_viewers_collections(library):
         found = await seen.search(parse_query("robot"), EVERYWHERE, limit=50)
         ids = sorted({hit.passage.document_id for hit in found.hits})
         assert (found.total, ids) == (len(found.hits), list(await seen.names("document")))
-        assert len(await seen.around("Alice:notes/six:0", after=1)) == 2 * (name == "alice")
+        assert len(await seen.window("Alice:notes/six:0", after=1)) == 2 * (name == "alice")
         names[name] = [*ids, *await seen.names("tag"), *await seen.names("folder")]
     shared = ["blue", "old", "red", "2024", "2024/q1", "2024/q2", "20245"]
     assert names == {
@@ -358,11 +358,11 @@ async def test_passage_round_trips_unchanged(engine):
 
 
 async def test_passage_is_fetched_by_id_with_its_neighbours(robots):
-    (only,) = await robots.catalogue.around("robots/perception/sensors:1")
+    (only,) = await robots.catalogue.window("robots/perception/sensors:1")
     assert only.text == BOOK["perception/sensors"][1]
 
-    around = await robots.catalogue.around("ROBOTS/perception/sensors:1", before=2, after=1)
-    assert [p.position for p in around] == [0, 1, 2]
+    window = await robots.catalogue.window("ROBOTS/perception/sensors:1", before=2, after=1)
+    assert [p.position for p in window] == [0, 1, 2]
 
 
 async def test_collections_with_slashes_have_distinct_passage_ids(engine):
@@ -378,12 +378,12 @@ async def test_collections_with_slashes_have_distinct_passage_ids(engine):
         "a/b/c:0": "a", "a%2Fb/c:0": "a/b", "a%252Fb/c:0": "a%2Fb",
     }  # fmt: skip
     for passage in found:
-        assert await engine.catalogue.around(passage.id) == (passage,)
+        assert await engine.catalogue.window(passage.id) == (passage,)
 
 
 async def test_empty_index_has_no_hits_and_an_empty_catalogue(engine):
     assert await engine.ids("robot") == []
-    assert await engine.catalogue.around("a/b:0") == ()
+    assert await engine.catalogue.window("a/b:0") == ()
     assert await engine.catalogue.collections() == ()
     assert await engine.catalogue.documents("a") == ()
     assert await engine.catalogue.names("tag") == ()

@@ -48,6 +48,21 @@ def test_valid_setup_is_exit_0(cli, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["sources.toml"]
 
 
+def test_names_that_are_nearly_settings_are_told(cli, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("JUDGE_API_KEY", "secret-key")
+    monkeypatch.setenv("JUDGE_KEY_OF_ANOTHER_PROGRAM", "1")
+    (tmp_path / ".env").write_text("judge_ratelimit=5/minute\nREDIS_URI=x\n")
+    told = cli("doctor", "--format", "json")
+    checks = [check for check in json.loads(told.out)["checks"] if check["name"] == "names"]
+    assert [(check["message"], check["advice"]) for check in checks] == [
+        ("JUDGE_API_KEY is no setting", "Did you mean JUDGE_API_KEYS?"),
+        ("JUDGE_RATELIMIT is no setting", "Did you mean JUDGE_RATE_LIMIT?"),
+    ]
+    assert told.code == 0
+    assert "secret-key" not in told.out
+
+
 def test_a_key_that_is_refused_is_found_with_its_fix(cli, gemini):
     gemini.script(failure(403, message="Your API key was reported as leaked."))
     code, found = findings(cli)

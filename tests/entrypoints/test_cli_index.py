@@ -81,7 +81,7 @@ def test_unreadable_file_is_named_and_the_rest_is_indexed(cli, docs):
     (docs / "link.md").symlink_to(docs / "lease.md")
     told = cli("index", "add", "docs", "nowhere")
     assert told.code == 1
-    assert "4 added, 4 passages, 1 binary, 1 empty, 1 links, 3 problems in " in told.out
+    assert "4 added, 4 passages, 1 binary, 1 empty, 1 link, 3 problems in " in told.out
     lines = told.err.splitlines()
     assert lines[0] == "nowhere: No such file or directory"
     assert lines[1] == "docs/large.txt: is over 10 MiB"
@@ -100,7 +100,7 @@ def test_a_web_page_is_added_through_the_safe_fetcher(cli, monkeypatch):
     with FakeSite() as site:
         url = site.page("/terms", "<h1>Terms</h1><p>The boiler is ours.</p>")
         refused = cli("index", "add", url)
-        assert (refused.code, "1 problems" in refused.out) == (1, True)
+        assert (refused.code, "1 problem in" in refused.out) == (1, True)
         monkeypatch.setenv("JUDGE_TRUSTED_HOSTS", site.host)
         told, report = added(cli, url, "--tag", "web")
         assert (told.code, report["added"]) == (0, 1)

@@ -85,7 +85,19 @@ def test_suspicious_entry_is_exit_1_with_file_and_line(cli, file):
         [found] = report(cli)["findings"]
         assert (found["kind"], found["file"], found["line"]) == (kind, "sources.toml", line)
         told = cli("sources", "check", "--offline")
-        assert (told.code, f"sources.toml, line {line}" in told.out) == (1, True)
+        assert (told.code, f"sources.toml:{line}" in told.out) == (1, True)
+
+
+def test_what_a_file_of_the_package_lacks_is_found_without_a_line(cli, file):
+    anywhere = (
+        file.read_text().replace(', nations = ["england"]', "").replace("vocabulary = false", "")
+    )
+    file.write_text(anywhere + '\n[country]\nname = "Malta"\n')
+    told = cli("sources", "check", "--offline")
+    assert told.code == 1
+    assert "no help line of Malta" in " ".join(told.out.split())
+    assert "safety.toml" in told.out
+    assert "safety.toml:" not in told.out
 
 
 def test_misplaced_example_and_counterexample_are_found(cli, file):
@@ -93,18 +105,18 @@ def test_misplaced_example_and_counterexample_are_found(cli, file):
     file.write_text(text.replace("A pub in Leeds", "A landlord in Leeds"))
     told = cli("sources", "check", "--offline")
     assert told.code == 1
-    assert "line 11" in told.out
+    assert "sources.toml:11" in told.out
     assert "example of tenancy gets pubs" in told.out
-    assert "line 12" in told.out
+    assert "sources.toml:12" in told.out
     assert "counter-example of tenancy gets tenancy" in told.out
 
 
 def test_example_must_match_as_a_question_alone(cli, file):
     file.write_text(file.read_text().replace("landlord = 3", "landlord = 1.5"))
-    told = [(example["detected"], example["told_as"]) for example in report(cli)["examples"]]
+    told = [(example["detected"], example["read_as"]) for example in report(cli)["examples"]]
     assert told == [("default", "story"), ("default", "story")]
     file.write_text(file.read_text().replace("A pub in Leeds", "My landlord in Leeds"))
-    assert report(cli)["examples"][1]["told_as"] == "question"
+    assert report(cli)["examples"][1]["read_as"] == "question"
 
 
 def test_one_domain_can_be_checked_alone(cli, file):

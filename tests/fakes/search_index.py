@@ -43,7 +43,7 @@ class FakeIndex:
         found.sort(key=lambda hit: -hit.score)
         return SearchResults(tuple(found[offset : offset + limit]), len(found), self.warnings)
 
-    async def around(self, passage_id: str, *, before: int = 0, after: int = 0):
+    async def window(self, passage_id: str, *, before: int = 0, after: int = 0):
         self._expect_up()
         document, _, position = passage_id.casefold().rpartition(":")
         ids = {f"{document}:{n}" for n in range(int(position) - before, int(position) + after + 1)}

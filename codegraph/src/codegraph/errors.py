@@ -40,10 +40,10 @@ class AmbiguousSymbol(CodeGraphError):
     """Several definitions have the name; *candidates* are unambiguous full names."""
 
     def __init__(self, symbol: str, candidates: Sequence[str]) -> None:
-        shown = ", ".join(candidates[:_MAX_SHOWN])
+        names = ", ".join(candidates[:_MAX_SHOWN])
         more = f" and {len(candidates) - _MAX_SHOWN} more" if len(candidates) > _MAX_SHOWN else ""
         super().__init__(
-            f"{symbol!r} names {len(candidates)} definitions: {shown}{more}. "
+            f"{symbol!r} names {len(candidates)} definitions: {names}{more}. "
             "Ask again with a full name."
         )
         self.candidates = tuple(candidates)

@@ -25,7 +25,7 @@ EdgeKind = Literal["calls", "references", "imports", "inherits", "overrides", "e
 class Node(Struct, frozen=True, array_like=True, gc=False):
     """A definition: its *kind*, and *span*, its first and last line.
 
-    *line* is that of its name; *span* begins above it when there are decorators. A `constant` and a
+    *line* has its name; *span* begins above it when there are decorators. A `constant` and a
     `variable` are of a module, a `field` is an attribute of a class or of its instances.
     """
 

@@ -50,11 +50,11 @@ def snippet(
     first: int,
     last: int | None = None,
     *,
-    around: int = CONTEXT_LINES,
+    context: int = CONTEXT_LINES,
 ) -> CodeSnippet:
-    """The lines *first* to *last* (counted from 1), and *around* more above and below."""
+    """The lines *first* to *last* (counted from 1), and *context* more above and below."""
     end_of_file = len(lines) - 1 if lines and not lines[-1] else len(lines)
-    start = max(1, min(first, end_of_file) - around)
-    end = max(start, min((last or first) + around, end_of_file))
-    shown = [line[:_MAX_LINE_LENGTH] for line in lines[start - 1 : end]]
-    return CodeSnippet("\n".join(shown), SnippetLocation(path, start, end))
+    start = max(1, min(first, end_of_file) - context)
+    end = max(start, min((last or first) + context, end_of_file))
+    texts = [line[:_MAX_LINE_LENGTH] for line in lines[start - 1 : end]]
+    return CodeSnippet("\n".join(texts), SnippetLocation(path, start, end))

@@ -204,12 +204,12 @@ def _is_ignored(path: Path, rules: _Rules) -> bool:
     return False
 
 
-def _file(path: Path, shown: Path, relative: str) -> FoundFile:
+def _file(path: Path, given: Path, relative: str) -> FoundFile:
     status = path.stat()
     return FoundFile(
         location=str(path),
         path=_printable(path),
-        shown=_printable(shown),
+        given=_printable(given),
         relative=_printable(relative),
         mtime_ns=status.st_mtime_ns,
         size_bytes=status.st_size,

@@ -30,13 +30,13 @@ from judge.adapters.index.stored import (
     PASSAGE,
     RECORD,
     TOP_HITS,
-    around,
     embedded_text,
     neighbours,
     passage_terms,
     query_terms,
     query_vector,
     query_weights,
+    window,
 )
 from judge.errors import ConfigurationError, IndexUnavailable
 from judge.ports import Embedder, NameKind
@@ -99,13 +99,13 @@ class QdrantIndex:
             return SearchResults()
         return await self._ask(lambda: self._search(query, scope, limit, offset), SearchResults())
 
-    async def around(
+    async def window(
         self, passage_id: str, *, before: int = 0, after: int = 0
     ) -> tuple[Passage, ...]:
         ids = [point_id(name) for name in neighbours(passage_id, before, after)]
         nothing: list[models.Record] = []
         records = await self._ask(lambda: self.client.retrieve(COLLECTION, ids), nothing)
-        return around(passage_id, [_passage(record.payload) for record in records])
+        return window(passage_id, [_passage(record.payload) for record in records])
 
     async def collections(self) -> tuple[CollectionStats, ...]:
         passages = await self._facet("spelling")

@@ -90,7 +90,7 @@ def neighbours(passage_id: str, before: int, after: int) -> list[str]:
     return [f"{document}:{number}" for number in positions]
 
 
-def around(passage_id: str, found: Iterable[Passage]) -> tuple[Passage, ...]:
+def window(passage_id: str, found: Iterable[Passage]) -> tuple[Passage, ...]:
     """The passages *found* in order; none if the passage itself is not among them."""
     passages = sorted(found, key=lambda passage: passage.position)
     is_there = any(fold_name(passage.id) == fold_name(passage_id) for passage in passages)

@@ -56,7 +56,7 @@ class VectorFile:
         return self._table
 
     def similarities(self, vector: Sequence[float], keys: Keys) -> Matrix:
-        """The cosine of *vector* with that of each of *keys*; 0 without one of its length."""
+        """The cosine of *vector* with each vector in *keys*; 0 without one of its length."""
         known, rows = self.table()
         result = np.zeros(len(keys), dtype=np.float32)
         (unit,) = _units([vector])
@@ -171,11 +171,11 @@ class VectorIndex:
         with translated_errors():
             plan = snapshot.plan(query, scope)
             addresses, keys = _keyed(snapshot, plan.allowed)
-            nearness = self.file.similarities(vector, keys)
+            similarities = self.file.similarities(vector, keys)
             near = [
                 snapshot.passage(addresses[at])
-                for at in np.argsort(-nearness, kind="stable")[:TOP_HITS]
-                if nearness[at] >= self.embedder.min_similarity
+                for at in np.argsort(-similarities, kind="stable")[:TOP_HITS]
+                if similarities[at] >= self.embedder.min_similarity
             ]
             # Up to TOP_HITS of the later hits may be near, and so stand higher up.
             text = snapshot.run(plan, page.stop + TOP_HITS)

@@ -60,7 +60,7 @@ class ChatDraft(Draft):
         completion = json.loads(part)
         if not isinstance(completion, dict):
             raise ValueError("no completion")  # noqa: TRY004 - of a body, not of a program
-        if error := completion.get("error"):
+        if error := completion if completion.get("object") == "error" else completion.get("error"):
             self.error, self.finish = error, "ERROR"
             return
         self.version = _string(completion.get("model")) or self.version
@@ -110,7 +110,7 @@ class ChatDraft(Draft):
         return _joined(text) if _SURROGATE.search(text) else text
 
     def _final_text(self) -> str:
-        """The text, or where that is no JSON, what a later tag or the reasoning field has."""
+        """The text, or where that is not JSON, what a later tag or the reasoning field has."""
         if self.text != self._raw[self._begin :].strip() and self._is_begun:
             self.repairs.add("stop-token")
         if self.text and not is_incomplete_json(self.text):

@@ -1,7 +1,7 @@
 """Rates whether a text entails a sentence, by a cross-encoder in ONNX's format on this machine.
 
 The model is a folder with `model.onnx`, `tokenizer.json` and `config.json`, whose `id2label` names
-the classes, of which one begins with "entail".
+the classes; one begins with "entail".
 """
 
 import asyncio

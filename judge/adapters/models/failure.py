@@ -14,7 +14,7 @@ MAX_RETRY_AFTER_S: Final = 3600.0
 
 _SPENT: Final = (
     r"(?i:insufficient.(?:quota|balance|credit)|balance is|FreeTierOnly|(?:key|spending) limit"
-    r"|budget has been exceeded|\b(?:any|all)(?: available)? credits)"
+    r"|budget.(?:has been )?exceeded|call volume quota|\b(?:any|all)(?: available)? credits)"
 )
 _LASTING: Final = re.compile(
     r"(?!.*(?:per|/)[ -]?min).*(?:limit: 0\b|spend|billing|credit|(?:per[ -]?|by)day|daily|month"

@@ -54,12 +54,13 @@ _CHANGES: Final[tuple[tuple[str, frozenset[int], dict[str, Any]], ...]] = (
 """What a message complains of, with such a status, and what is changed then."""
 
 _HINTS: Final[Mapping[str, str]] = {
-    "model_not_found|No endpoints|^404.*(?:model|eployment)": "JUDGE_MODEL names no model of this "
-    "server, or none that the key may use (Ollama: `ollama list` shows those it has, `ollama pull "
-    "NAME` gets one)",
+    "data policy": "no provider of this model keeps to the account's privacy settings: change them",
+    "model_not_found|No endpoints|^404.*(?:model|eployment)|(?i:invalid model|valid model id|decom"
+    "missioned|allowed to access model)": "JUDGE_MODEL names no model of this server, or none that "
+    "the key may use (Ollama: `ollama list` shows those it has, `ollama pull NAME` gets one)",
     "unsupported_country": "the server is not offered in this country: use another",
-    "^40[13]|(?i:API key not (?:valid|found))|Authorization header": "the key was refused: check "
-    "JUDGE_OPENAI_API_KEY",
+    "^40[13]|(?i:API key (?:not (?:valid|found)|provided))|Authorization header": "the key was "
+    "refused: check JUDGE_OPENAI_API_KEY",
     "^40[45]": "there are no chat completions at JUDGE_OPENAI_BASE_URL, which mostly ends in /v1, "
     "as in http://127.0.0.1:11434/v1",
     "^3": "JUDGE_OPENAI_BASE_URL leads to a redirect, which is not followed with a key",
@@ -277,7 +278,7 @@ async def _events(response: httpx.Response) -> AsyncGenerator[str, None]:
         size += len(chunk)
         if size > MAX_BODY_BYTES:
             raise ValueError("too long for a reply")
-        pending = pending + chunk if is_stream else (pending + chunk).lstrip()
+        pending = (pending + chunk).lstrip(b"\xef\xbb\xbf \t\r\n")  # a byte order mark, too
         is_stream = is_stream or pending.startswith((b"data:", b"event:", b"id:", b"retry:", b":"))
         if is_stream:
             *lines, pending = pending.split(b"\n")

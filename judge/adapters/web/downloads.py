@@ -13,7 +13,7 @@ from judge.errors import FetchError
 MAX_URL_CHARS = 4096
 
 _UNSUPPORTED_CODINGS = frozenset("br compress dcb dcz deflate exi x-compress zstd".split())
-"""Content codings that we cannot decode. A name that is no coding, such as UTF-8, is ignored, as in
+"""Content codings that we cannot decode. What is not a coding, such as UTF-8, is ignored, as in
 browsers."""
 
 _END = re.compile(rb"</html\s*>|%%EOF", re.IGNORECASE)

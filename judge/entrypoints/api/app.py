@@ -71,7 +71,7 @@ def openapi_document() -> dict[str, Any]:
 def _services(state: State, scope: Scope) -> Services:
     """The services, limited to what the principal may see; no route gets any others."""
     services: Services = state.services
-    return services.seen_by(principal_of(scope).viewer)
+    return services.visible_to(principal_of(scope).viewer)
 
 
 DEPENDENCIES = {"services": Provide(_services, sync_to_thread=False)}

@@ -79,7 +79,7 @@ def _elements(headers: Headers, name: bytes) -> list[str]:
 
 
 def _nearest_untrusted(peer: str, hops: Sequence[str], proxies: Sequence[Network]) -> str:
-    """The rightmost of *hops* that is no trusted proxy, or the one that reported no address."""
+    """The rightmost of *hops* that is not a trusted proxy, or the one that reported no address."""
     nearest = peer
     for hop in reversed(hops):
         address = hop if _find_address(hop) else _host_of(f"//{hop}")  # it may have a port

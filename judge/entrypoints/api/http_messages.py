@@ -94,7 +94,7 @@ def problem_response(
 MAX_BODY_BYTES = 64 * 1024
 """Unless a route has a `max_body_bytes` of its own in its `opt`."""
 BODY_TIMEOUT_S = 20.0
-"""64 KiB take 13 s on a 40 kbit/s line; slower than that is no phone but an attack."""
+"""64 KiB take 13 s on a 40 kbit/s line; no phone is slower."""
 
 
 class BoundedRequest(Request[Any, Any, Any]):
@@ -129,7 +129,7 @@ def query_fields(request: Request[Any, Any, Any]) -> dict[str, Any]:
     """The fields of the query string; a repeated one is a list. Raises BadFields."""
     try:
         sent = parse_qs(request.scope["query_string"].decode(), True, errors="strict")
-    except UnicodeDecodeError:  # of which Litestar would leave question marks
+    except UnicodeDecodeError:  # Litestar would put question marks there
         raise BadFields([FieldError("query string", "must be text in UTF-8")]) from None
     return {name: values if len(values) > 1 else values[0] for name, values in sent.items()}
 

@@ -32,7 +32,7 @@ from judge.errors import ConfigurationError
 from judge.settings import Settings, share_metrics_in
 
 SHUTDOWN_MARGIN_S = 5
-"""Time to finish for a worker, beyond that of the slowest request."""
+"""Time to finish for a worker, after its slowest request."""
 
 HEAD_TIMEOUT_S = 10.0
 """From connecting, or the first byte of a later request, to the end of the request's head."""
@@ -143,7 +143,7 @@ class Worker(uvicorn.Server):
         self.announce = announce
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start; raises ConfigurationError, of which uvicorn would only say that it ended."""
+        """Start; raises ConfigurationError, where uvicorn would only say that it ended."""
         try:
             await super().startup(sockets)
         except SystemExit:
@@ -197,8 +197,8 @@ def _announce(settings: Settings, host: str, listener: socket.socket, *, is_publ
             "scopes answer 403 until JUDGE_API_KEYS or JUDGE_ADMIN_KEYS is set."
         )
         note("server.open", message=message)
-    shown = f"[{host}]" if ":" in host else host
-    address = f"http://{shown}:{listener.getsockname()[1]}"
+    url_host = f"[{host}]" if ":" in host else host
+    address = f"http://{url_host}:{listener.getsockname()[1]}"
     note("server.listening", address=address, message=f"Judge is listening on {address}")
 
 

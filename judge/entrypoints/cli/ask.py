@@ -1,4 +1,4 @@
-"""`judge ask`: a verdict as text, of which a terminal shows each field once it is checked."""
+"""`judge ask`: a verdict as text; a terminal shows each field once it is checked."""
 
 from collections.abc import Awaitable, Iterator, Sequence
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ async def judge_and_show(
 ) -> int:
     """Print the verdict on *request*, as text on a terminal while it is written; the exit code."""
     layout = VerdictLayout(detect_terminal())
-    shown: set[str] = set()  # the paragraphs on the terminal that are still valid
+    printed: set[str] = set()  # the paragraphs on the terminal that are still valid
 
     def show_step(step: Step) -> None:
         match step:
@@ -53,13 +53,13 @@ async def judge_and_show(
                 say(f"References: {len(step.references)}; asking the model.")
             case FieldChecked():
                 paragraph = layout.field(step.name, step.value)
-                shown.add(paragraph)
+                printed.add(paragraph)
                 click.echo(f"{paragraph}\n")
             case Restarted():
                 why = "broke a rule and is asked again" if step.defects else "begins anew"
-                what = "; what stands above no longer holds" if shown else ""
+                what = "; what stands above no longer holds" if printed else ""
                 say(f"The answer {why}{what}.")
-                shown.clear()
+                printed.clear()
             case _:
                 pass
 
@@ -68,7 +68,7 @@ async def judge_and_show(
         streams = form == "text" and is_terminal()
         result = await (judge(emit=show_step, stream_fields=True) if streams else judge())
         log_judgement(services.journal, result)
-    show(form, result, (part for part in layout.parts(result) if part not in shown))
+    show(form, result, (part for part in layout.parts(result) if part not in printed))
     return FOUND_SOMETHING if result.warnings else 0
 
 

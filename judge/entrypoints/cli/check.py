@@ -45,10 +45,8 @@ async def _check(
 
 def _as_typed(field: str, sources: Sequence[str]) -> str:
     """The source that *field* is about, such as `sources.0.text`, as it was typed; else *field*."""
-    parent, _, rest = field.partition(".")
-    number = rest.partition(".")[0]
-    is_source = parent == "sources" and number.isdecimal()
-    return one_line(sources[int(number)]) if is_source else field
+    parent, number, *_ = [*field.split("."), ""]
+    return one_line(sources[int(number)]) if parent == "sources" and number.isdecimal() else field
 
 
 def _source(name: str) -> dict[str, str]:

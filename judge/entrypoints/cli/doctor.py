@@ -17,7 +17,7 @@ from judge.entrypoints.cli.sources.check import check_examples
 from judge.errors import ConfigurationError, IndexUnavailable, JudgeError
 from judge.library.sources.toml_lines import Places
 from judge.ports import Journal
-from judge.settings import EXTRACTIVE, OPENAI, Settings, load_settings
+from judge.settings import EXTRACTIVE, OPENAI, Settings, load_settings, misspelt_variables
 from judge.text.english import counted
 
 OLLAMA = "http://127.0.0.1:11434/v1"
@@ -66,6 +66,10 @@ async def _run_checks(journal: Journal) -> list[CheckResult]:
         await _check_redis(settings),
         _check_data_folder(Path(settings.data_dir)),
         *await _check_index(settings, journal),
+        *(
+            CheckResult("names", f"{name} is no setting", advice=f"Did you mean {known}?")
+            for name, known in misspelt_variables().items()
+        ),
     ]
     if any(check.fix for check in checks):
         return checks

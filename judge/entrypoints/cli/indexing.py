@@ -50,9 +50,12 @@ async def add_documents(
 
 def _summary(report: IndexingReport) -> str:
     counts = asdict(report) | {"problems": len(report.problems)}
-    seconds = counts.pop("elapsed_s")
-    told = (f"{count} {name}" for name, count in counts.items() if count or name == "added")
-    return f"{', '.join(told)} in {seconds:.1f} s."
+    told = (
+        f"{count} {name.removesuffix('s') if count == 1 else name}"
+        for name, count in counts.items()
+        if (count or name == "added") and name != "elapsed_s"
+    )
+    return f"{', '.join(told)} in {report.elapsed_s:.1f} s."
 
 
 async def remove_documents(

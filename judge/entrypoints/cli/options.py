@@ -118,7 +118,7 @@ def is_terminal() -> bool:
 
 
 def read_text(value: str) -> str:
-    """*value*, or standard input if it is `-`; raises InvalidRequest when that is no text.
+    """*value*, or standard input if it is `-`; raises InvalidRequest when that is not text.
 
     Call it before `asyncio.run`, where the first Ctrl-C would not interrupt the read.
     """

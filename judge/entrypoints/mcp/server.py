@@ -66,7 +66,7 @@ def build_server(
     visible: ContextVar[Services] = ContextVar("visible")
 
     async def limit_to_viewer(ctx: CallContext, call_next: CallNext) -> HandlerResult:
-        token = visible.set(services.seen_by(viewer_of(ctx)))
+        token = visible.set(services.visible_to(viewer_of(ctx)))
         try:
             return await call_next(ctx)
         finally:

@@ -77,7 +77,7 @@ class DisputeQuery(JudgeRequest):
     """
 
 
-class CitationsQuery(CheckRequest):  # noqa: D101 - has that of the request
+class CitationsQuery(CheckRequest):  # noqa: D101 - the request has one
     @field_validator("sources", mode="before")
     @classmethod
     def _as_objects(cls, sources: Any) -> Any:
@@ -278,7 +278,7 @@ async def fetch(services: Services, request: PassageQuery, *_: Any) -> FetchedPa
     """The passage and its neighbours; raises NotFound, BadScope and IndexUnavailable."""
     scope = read_context(request.context or "", services.clock.now()).scope
     search = services.corpus.search
-    passages = await search.catalogue.around(
+    passages = await search.catalogue.window(
         request.id, before=request.neighbours, after=request.neighbours
     )
     wanted = fold_name(request.id)

@@ -23,8 +23,8 @@ from judge.judging.verdicts.reply_schema import (
     PersonaBody,
     ReplyBody,
     hard,
-    matches_persona,
     parse_reply,
+    persona_defects,
     soft,
 )
 from judge.text.english import STOP_WORDS, is_english, sentences, source_sentences, words
@@ -129,20 +129,19 @@ class FieldChecker:
         body, prompt = self.body, self.prompt
         if body.paraphrase is None:
             return
-        shown = self._fit("paraphrase", body.paraphrase, PARAPHRASE_LIMIT, "paraphrase")
-        yield self._check("paraphrase", shown.text, shown)
+        fitted = self._fit("paraphrase", body.paraphrase, PARAPHRASE_LIMIT, "paraphrase")
+        yield self._check("paraphrase", fitted.text, fitted)
         if prompt.references and (body.references_help is None or body.quotes is None):
             return
         personas = body.personas or ()
         for at, (persona, voice) in enumerate(zip(prompt.personas, personas)):
-            if voice is None or not matches_persona(
-                persona, voice, needs_verdict=self.needs_verdicts
-            ):
+            needs_verdicts = self.needs_verdicts
+            if not voice or persona_defects([voice], [persona], needs_verdicts=needs_verdicts):
                 return
             yield self._persona(f"personas.{at}", persona.name, voice)
         if body.summary and len(personas) == len(prompt.personas):
-            shown = self._fit("summary", body.summary, PROSE_LIMIT)
-            yield self._check("summary", shown.text, shown)
+            fitted = self._fit("summary", body.summary, PROSE_LIMIT)
+            yield self._check("summary", fitted.text, fitted)
 
     def _persona(self, field: str, name: str, voice: PersonaBody) -> CheckedField:
         rationale = self._fit(f"{field}.rationale", voice.rationale, PROSE_LIMIT)
@@ -163,8 +162,8 @@ class FieldChecker:
 
     def _fit(self, name: str, text: str, limit: int, *among: str) -> FieldText:
         """*text* within its *limit*, and whether it is new *among* those of its field or prose."""
-        shown = cut(text, limit)
-        tokens = words(shown)
+        kept = cut(text, limit)
+        tokens = words(kept)
         defects = []
         if len(text) > limit:
             most = f"at most {limit} characters"
@@ -172,7 +171,7 @@ class FieldChecker:
         if self.needs_verdicts and (*among, *tokens) in self._said:
             defects.append(soft("repetition", name, "the same text as before", _NOTHING_TWICE))
         self._said.add((*among, *tokens))
-        return FieldText(name, shown, tokens, not among, tuple(defects))
+        return FieldText(name, kept, tokens, not among, tuple(defects))
 
     def _check(self, name: str, value: str | PersonaVerdict, *texts: FieldText) -> CheckedField:
         """The field with its citations and defects; without hard ones with all soft ones."""
@@ -278,8 +277,7 @@ def cut(text: str, limit: int) -> str:
 def _carries_nothing(reply: CheckedReply, references: Sequence[Reference]) -> bool:
     """Whether claims cite, and none shares a word of content with all of the reference it cites.
 
-    In another language than English, and where it is no claim but advice or an opinion, nothing is
-    said for sure.
+    Of another language than English, and of advice and opinions, nothing is said for sure.
     """
     scores = [citation.support for citation in reply.citations]
     if not scores or any(score is None or score > MIN_SCORE for score in scores):

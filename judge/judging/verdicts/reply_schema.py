@@ -36,7 +36,7 @@ VERDICT = {"type": "string", "enum": list(get_args(VerdictWord))}
 
 
 def one_line(value: object) -> str:
-    """*value* on one line; empty if it is no text, as for a headline that was left out."""
+    """*value* on one line; empty if it is not text, as for a headline that was left out."""
     return " ".join(strip_invisible(value).split()) if isinstance(value, str) else ""
 
 
@@ -177,7 +177,7 @@ def parse_reply(
         body = ReplyBody.model_validate(document)
     except ValidationError as error:
         return None, _shape_defects(error)
-    defects = _persona_defects(body, personas, needs_verdicts=needs_verdicts)
+    defects = persona_defects(body.personas, personas, needs_verdicts=needs_verdicts)
     return (None, defects) if defects else (body, [])
 
 
@@ -196,8 +196,8 @@ def without_opening_fence(text: str) -> str:
 def _shape_defects(error: ValidationError) -> list[Defect]:
     """One defect per invalid location; a list with an invalid item is not also "too short"."""
     details = error.errors(include_url=False)
-    around = {detail["loc"][:size] for detail in details for size in range(len(detail["loc"]))}
-    innermost = [detail for detail in details if detail["loc"] not in around]
+    outer = {detail["loc"][:size] for detail in details for size in range(len(detail["loc"]))}
+    innermost = [detail for detail in details if detail["loc"] not in outer]
     defects = []
     for detail in innermost[:MAX_SHAPE_DEFECTS]:
         value, field = detail["input"], ".".join(str(part) for part in detail["loc"]) or "reply"
@@ -207,30 +207,25 @@ def _shape_defects(error: ValidationError) -> list[Defect]:
     return defects
 
 
-def matches_persona(persona: Persona, body: PersonaBody, *, needs_verdict: bool) -> bool:
-    """Whether *body* has the name of *persona* and, if one is required, a verdict."""
-    is_named = fold(body.name) == fold(persona.name)
-    return is_named and (body.verdict is not None or not needs_verdict)
-
-
-def _persona_defects(
-    body: ReplyBody, personas: Sequence[Persona], *, needs_verdicts: bool
+def persona_defects(
+    voices: Sequence[PersonaBody], personas: Sequence[Persona], *, needs_verdicts: bool
 ) -> list[Defect]:
+    """What *voices* lack of the names of *personas*, in order, and of verdicts, if required."""
     expected = [persona.name for persona in personas]
-    named = [persona.name for persona in body.personas]
+    named = [voice.name for voice in voices]
     if [*map(fold, named)] != [*map(fold, expected)]:
         return [hard("personas", "personas", ", ".join(named), f"in order: {', '.join(expected)}")]
     return [
         hard("verdict", f"personas.{index}.verdict", "null", "Yes, No or Partially")
-        for index, persona in enumerate(body.personas)
-        if needs_verdicts and persona.verdict is None
+        for index, voice in enumerate(voices)
+        if needs_verdicts and voice.verdict is None
     ]
 
 
 def hard(rule: str, field: str, value: str, expected: str) -> Defect:
     """A defect that no reply shown may have; its *value* is shortened."""
-    shown = value if len(value) <= MAX_VALUE_LENGTH else value[: MAX_VALUE_LENGTH - 1] + "…"
-    return Defect(rule, field, shown, expected, is_hard=True)
+    shortened = value if len(value) <= MAX_VALUE_LENGTH else value[: MAX_VALUE_LENGTH - 1] + "…"
+    return Defect(rule, field, shortened, expected, is_hard=True)
 
 
 def soft(rule: str, field: str, value: str, expected: str) -> Defect:

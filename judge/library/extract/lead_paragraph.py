@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from judge.library.extract.page_blocks import HEADING_TAGS, PageBlock, PageBlocks, is_aside
 
-_SENTENCE_END = re.compile(r"[.!?\u2026\u3002][\"'\u201d\u2019\u00bb)\]\ufffd]*(?:\s|$)|:$")
+_SENTENCE_END = re.compile(r"[.!?\u2026\u3002][\"'\u201d\u2019\u00bb)\]\ufffd]*(?:\s|$)|[:\u2014]$")
 """U+FFFD may be a quotation mark that a wrong encoding lost."""
 
 _BOILERPLATE = (
@@ -89,16 +89,19 @@ def locate_content(page: PageBlocks, head_title: str) -> Content:
     prose = [block for block in page.blocks if is_prose(block)]
     headings = [block for block in page.blocks if block.tag == "h1"]
     told = head_title.casefold()
-    named = [block for block in headings if block.text.casefold() in told]
-    first_named = sorted(named, key=lambda block: told.find(block.text.casefold()))
+    sites = [b for b in headings if told.endswith(text := b.text.casefold()) and text != told]
+    if sites and sites == headings:  # Old templates have the name of the site as the <h1>.
+        below = (b for b in page.blocks[sites[-1].order :] if b.tag == "h2")
+        headings = [b for b in below if told.startswith(b.text.casefold())] or headings
     roles = zip(page.tags, page.attributes)
     main = next((at for at, (tag, a) in enumerate(roles) if "main" in (tag, a.get("role"))), 0)
-    believed = [block for block in headings if block.element >= main]
-    heading = next(iter([*first_named, *believed, *headings]), None)
+    place = {block: told.find(block.text.casefold()) for block in headings}
+    heading = min(place, key=lambda b: (place[b] < 0, b.element < main, place[b]), default=None)
     title = heading.order if heading else -1
     asides = _asides(page, prose)
-    sure = (b for b in prose if b.order > title and not asides[b.element])
-    return Content(page, prose, asides, heading, _size(sure) < _ENOUGH_CHARACTERS)
+    own = [block for block in prose if block.order > title]
+    sure = _size(block for block in own if not asides[block.element])
+    return Content(page, prose, asides, heading, sure < min(_ENOUGH_CHARACTERS, _size(own) / 2))
 
 
 def choose_paragraph(content: Content) -> PageBlock | None:
@@ -157,8 +160,7 @@ def _asides(page: PageBlocks, prose: Sequence[PageBlock]) -> list[bool]:
     for index, parent in enumerate(page.parents):
         may_be = sizes[index] < enough and index not in titled
         is_inside = bool(asides) and asides[parent]
-        own = may_be and is_aside(page.tags[index], page.attributes[index])
-        asides.append(is_inside or own)
+        asides.append(is_inside or (may_be and is_aside(page.tags[index], page.attributes[index])))
     return asides
 
 
@@ -168,9 +170,9 @@ def _paragraphs(page: PageBlocks, prose: list[PageBlock]) -> list[PageBlock]:
     marked = [block for block in prose if block.tag in tags]
     if _size(marked) < _PARAGRAPH_SHARE * _size(prose):
         return prose
-    around = {page.parents[block.element] for block in marked if block.tag == "p"}
+    parents = {page.parents[block.element] for block in marked if block.tag == "p"}
     return [
-        b for b in prose if b.tag in tags or (b.tag == "div" and page.parents[b.element] in around)
+        b for b in prose if b.tag in tags or (b.tag == "div" and page.parents[b.element] in parents)
     ]
 
 
@@ -186,8 +188,8 @@ def _is_teaser(page: PageBlocks, paragraph: PageBlock, following: PageBlock) -> 
     """Whether a byline stands between *paragraph* and the next paragraph."""
 
     def is_byline(block: PageBlock) -> bool:
-        around = (page.attributes[at] for at in (block.element, page.parents[block.element]))
-        classes = " ".join(attributes.get("class") or "" for attributes in around).lower()
+        nodes = (page.attributes[at] for at in (block.element, page.parents[block.element]))
+        classes = " ".join(attributes.get("class") or "" for attributes in nodes).lower()
         is_named = "author" in classes or "byline" in classes
         return is_named or _BYLINE.match(block.text) is not None
 

@@ -39,7 +39,7 @@ MAX_CHARACTERS = 5_000
 """A dotted key of TOML takes memory quadratic in its depth: 40 MB for so many characters."""
 
 _UNQUOTED = re.compile(r"(?m)^(\w[\w -]*: +)(?![\"'>|#&]|[\[{][^\[\]{}]*[\]}]\s*$)([^\0-\x1f]*\S)")
-"""A value without quotation marks that is no list."""
+"""A value without quotation marks that is not a list."""
 
 _ENDS = {"---": ("---", "..."), "+++": ("+++",)}
 
@@ -269,8 +269,8 @@ def read_html(body: bytes, charset: str = "") -> DocumentText:
 def _reveal(tree: LexborHTMLParser) -> None:
     """Make text of what readers see at another moment: tabs, options, descriptions."""
     for caption in tree.css("caption, figcaption:not([aria-hidden=true]), legend, li > label"):
-        if around := caption.parent:
-            around.insert_before(caption.text())
+        if captioned := caption.parent:
+            captioned.insert_before(caption.text())
     for cell in tree.css("td:empty, th:empty"):
         cell.insert_child("–")  # Else the rest of its row would be shifted.
     controls = (node.attributes.get("aria-controls") or "" for node in tree.css("[aria-controls]"))

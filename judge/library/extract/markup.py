@@ -35,7 +35,7 @@ _UNREAD = re.compile(
     rb"<!--.*?(?:-->|\Z)|<(script|style|template|noscript|textarea|svg|math)\b.*?(?:</\1\s*>|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
-"""What is never quoted, to its end or that of the page."""
+"""What is never quoted, to its end or to the end of the page."""
 
 _NAME = rb"[^\s/>][^\s/>=]*+"
 _VALUE = rb"(?:\s*+=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^\s>\"'][^\s>]*+)?+)?+"

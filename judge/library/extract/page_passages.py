@@ -41,9 +41,7 @@ class PagePassage(NamedTuple):
 
 def read_passages(page: PageBlocks, content: Content | None = None) -> tuple[PagePassage, ...]:
     """The passages of *content*, or of all of *page*, in order and within the limits."""
-    blocks = page.blocks
-    if content is not None:
-        blocks = [*filter(content.contains, blocks)]
+    blocks = page.blocks if content is None else [*filter(content.contains, page.blocks)]
     texts = _headed_texts(blocks, _items(page))
     # Templates repeat a text for narrow screens.
     passages = list(dict.fromkeys(p for heading, text in texts for p in _cut(heading, text)))
@@ -54,11 +52,12 @@ def read_passages(page: PageBlocks, content: Content | None = None) -> tuple[Pag
 
 
 def _items(page: PageBlocks) -> list[int]:
-    """For each element the outermost list item or table row around it (or itself), or 0."""
-    items: list[int] = []
-    for index, (parent, tag) in enumerate(zip(page.parents, page.tags, strict=True)):
-        around = items[parent] if items else 0
-        items.append(index if tag in _ITEM_TAGS and not around else around)
+    """For each element the outermost item, row or term around it (or itself or above it), or 0."""
+    items, term = [0], 0
+    for index, (parent, tag) in enumerate(zip(page.parents[1:], page.tags[1:], strict=True), 1):
+        term = index if tag == "dt" else term
+        own = term if tag == "dd" and page.parents[term] == parent else index
+        items.append(items[parent] or (own if tag in _ITEM_TAGS else 0))
     return items
 
 

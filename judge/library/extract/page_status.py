@@ -83,7 +83,9 @@ _WITHDRAWN_HEADING = re.compile(
 )
 """A heading may call the page anything: "This parking scheme was withdrawn on ..."."""
 
-_WITHDRAWN_TITLE = re.compile(r"[\[(]?(?:withdrawn|archived|superseded)(?:[\])]|\s?[:\u2013-]\s)")
+_WITHDRAWN_TITLE = re.compile(
+    r"[\[(]?(?:withdrawn|archived(?: content)?|superseded)(?:[\])]|\s?[:\u2013-]\s)"
+)
 _WITHDRAWN_TAG = re.compile(
     rf"\W*(?:status: )?(?:withdrawn|archived|superseded|repealed|outdated)(?: {_PAGE})?"
     r"(?:\W*$|:| by\b| (?:on )?\d)"

@@ -35,8 +35,8 @@ def read_code(text: str, language: str) -> DocumentText:
         return DocumentText(tuple(paragraphs(lines, is_code=True)), language=language)
     blocks = []
     for start, end, name in guess_sections(lines, language):
-        if shown := [at for at in range(start - 1, end) if lines[at].strip()]:
-            first, last = shown[0], shown[-1] + 1
+        if filled := [at for at in range(start - 1, end) if lines[at].strip()]:
+            first, last = filled[0], filled[-1] + 1
             traits = {"section": name or None, "starts_passage": True, "is_code": True}
             blocks.append(block_of(lines, first, last, **traits))
     return DocumentText(tuple(blocks), language=language)
@@ -121,8 +121,8 @@ def _joined(source: Any) -> str:
 def read_cards(text: str) -> DocumentText:
     """The entries of a calendar or an address book, lines unfolded and pictures left out."""
     unfolded = _BLOB.sub("", re.sub(r"\r?\n[ \t]", "", text))
-    plain = re.sub(r"\\[nN]|\\(.)", lambda sign: sign[1] or " ", unfolded)
-    entries = re.sub(r"\n(?=BEGIN:V)", "\n\n", plain, flags=re.IGNORECASE)
+    unescaped = re.sub(r"\\[nN]|\\(.)", lambda sign: sign[1] or " ", unfolded)
+    entries = re.sub(r"\n(?=BEGIN:V)", "\n\n", unescaped, flags=re.IGNORECASE)
     return DocumentText(tuple(paragraphs(split_lines(entries), is_code=True)))
 
 
@@ -146,7 +146,7 @@ def read_mail(content: bytes) -> DocumentText:
 
 
 def parse_mail_date(text: str) -> datetime | None:
-    """A date as mail and HTTP write it; None when it is none."""
+    """A date as mail and HTTP write it; None for anything else."""
     try:
         moment = parsedate_to_datetime(text)
         return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
@@ -155,7 +155,7 @@ def parse_mail_date(text: str) -> datetime | None:
 
 
 def _mail_text(part: Any, names: Sequence[str]) -> str:
-    """What a reader sees of *part*, no attached files, below those of its headers in *names*."""
+    """The headers in *names* and what a reader sees of *part*, without attached files."""
     kind, text = part.get_content_type(), ""
     if part.is_multipart():
         inner = (_mail_text(one, ("Subject", *_NAMES)) for one in part.get_payload())

@@ -234,16 +234,16 @@ def _split_block(block: TextBlock) -> Iterator[tuple[TextBlock, int]]:
         return
     line, starts_passage = block.start_line, block.starts_passage
     for text in map("".join, grouped(_pieces(block), size, TARGET_WORDS)):
-        if shown := text.strip("\n") if text.strip() else "":
-            start = line + text[: text.index(shown)].count("\n")
+        if stripped := text.strip("\n") if text.strip() else "":
+            start = line + text[: text.index(stripped)].count("\n")
             piece = block._replace(
-                text=shown,
+                text=stripped,
                 start_line=start,
-                end_line=start + shown.count("\n"),
+                end_line=start + stripped.count("\n"),
                 starts_passage=starts_passage,
                 is_heading=False,
             )
-            yield piece, size(shown)
+            yield piece, size(stripped)
             starts_passage = False
         line += text.count("\n")
 

@@ -231,7 +231,7 @@ class _IndexingRun:
             documents = [item for item in results if isinstance(item, DocumentWithPassages)]
             await self.writer.replace(documents)
             for task, result in zip(batch, results, strict=True):
-                self.report.note(task.file.shown, result, is_new=task.indexed is None)
+                self.report.note(task.file.given, result, is_new=task.indexed is None)
                 if task.indexed and result in ("binary", "empty"):  # It has no text any more.
                     await self.writer.remove(task.indexed.collection, [task.indexed.id])
             await self.writer.commit()
@@ -268,7 +268,7 @@ class _IndexingRun:
                 return "empty"
             return self._split(content, task.meta, task.indexed, read_pdf)
         except UnreadableDocument as error:
-            return IndexingProblem(task.file.shown, str(error))
+            return IndexingProblem(task.file.given, str(error))
 
     def _split(
         self,
@@ -298,7 +298,7 @@ def _check(options: IndexingOptions, count: int, *, has_problems: bool) -> None:
 
 
 async def _complete_vectors(vectors: VectorStorage, report: IndexingReport, track: Track) -> None:
-    """Make all missing vectors, those of earlier runs too, and report how many remain missing."""
+    """Make all missing vectors, also those of earlier runs, and report how many remain missing."""
     missing, why = await vectors.missing(), ""
     if not missing:
         return

@@ -84,11 +84,11 @@ def plan_indexing(
         owner = paths.get(key) or (record.path if record and not options.document_id else file.path)
         if owner != file.path and (key in paths or exists(owner)):
             reason = f"would have the same id as {owner}; add it with --folder"
-            problems.append(IndexingProblem(file.shown, reason))
+            problems.append(IndexingProblem(file.given, reason))
             continue
         paths[key] = file.path
         if file.size_bytes > MAX_BYTES:
-            problems.append(IndexingProblem(file.shown, f"is over {MAX_BYTES // 1024 // 1024} MiB"))
+            problems.append(IndexingProblem(file.given, f"is over {MAX_BYTES // 1024 // 1024} MiB"))
         elif record and not options.replaces and _is_unchanged(file, meta, record):
             unchanged += 1
         else:
@@ -107,7 +107,7 @@ def _meta(
         collection=options.collection,
         document_id=options.document_id or (before.id if before else inside),
         name=file.relative,
-        path=file.shown,
+        path=file.given,
         absolute_path=file.path,
         title=options.title,
         folder=inside.rpartition("/")[0],

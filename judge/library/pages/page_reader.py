@@ -109,10 +109,9 @@ class PageReader:
             pdf = self.read_pdf(body)
         except UnreadableDocument as error:
             raise FetchError("bad-pdf", f"The PDF on {host_of(request)}: {error}", 200) from error
-        paragraphs = (p for page in pdf.pages for p in _LINE_END.split(page) if p.strip())
-        text = "".join(f"<p>{escape(paragraph)}</p>" for paragraph in paragraphs)
-        heading = f"<h1>{escape(pdf.title)}</h1>" if pdf.title else ""
-        return f"<meta charset=utf-8><main>{heading}{text}</main>".encode(), pdf.updated
+        paragraphs = (escape(p) for page in pdf.pages for p in _LINE_END.split(page) if p.strip())
+        html = f"<meta charset=utf-8><h1>{escape(pdf.title or '')}</h1><p>{'<p>'.join(paragraphs)}"
+        return html.encode(), pdf.updated
 
     def _as_record(self, request: SnippetRequest, read: ReadPage) -> PageRecord:
         if read.has_moved:
@@ -180,16 +179,18 @@ def path_of(request: SnippetRequest) -> str:
 
 _FRONT = re.compile(
     r"(?:/(?:home(?:page)?|index|default|start|main|welcome|hafan|[a-z]{2}(?:[-_][a-z]{2})?))*"
-    r"(?:\.(?:html?|aspx?|php|jsp))?/?",
+    r"(?:\.(?:html?|aspx?|php|jsp|cfm))?/?",
     re.IGNORECASE,
 )
 _NOT_THERE = re.compile(
-    r".*/(?:40[34][\w-]*|(?:(?:http|error)[-_])?(?:40[34]|410|50\d)|(?:page[-_]?)?not[-_]?found"
-    r"|error(?:s|[-_]?page|404)?|sorry|oops|(?:\w+[-_])?unavailable|gone|maintenance|offline"
-    r"|(?:wp-)?log[-_]?[io]n|sign[-_]?in|sso|authorize|adfs/ls|subscribe|captcha|challenge|verify"
-    r"|blocked|denied|consent|cookies?[-_](?:wall|consent)|age[-_]?(?:gate|check)|queue|lander"
-    r"|session[-_]?(?:expired|timeout)|search|sitemap|(?:suspended|defaultweb)page|holding[-_]page"
-    r")(?:/index)?(?:\.[a-z]{3,5})?/?",
+    r"(?:.*/(?:40[34][\w-]*|(?:(?:http|error)[-_])?(?:40[34]|410|50\d)|(?:page[-_]?)?not[-_]?found"
+    r"|error(?:s|[-_]?page|404)?|oops|(?:\w+[-_])?unavailable|(?:wp-)?log[-_]?[io]n|sign[-_]?in|sso"
+    r"|authori[sz]e|authenticate|adfs/ls|captcha|cookies?[-_](?:wall|consent)|age[-_]?(?:gate|check)"
+    r"|(?:access|geo|ip)[-_]?(?:denied|blocked)|lander|session[-_]?(?:expired|timeout)|sitemap"
+    r"|search(?:[-_]?results?)?|(?:suspended|defaultweb)page|holding[-_]page)"
+    # Deeper down these may be subjects, as in /housing/maintenance.
+    r"|(?:/[a-z]{2})?/(?:sorry|gone|maintenance|offline|subscribe|challenge|verify|blocked|denied"
+    r"|consent|queue))(?:/index)?(?:\.[a-z]{3,5})?/?",
     re.IGNORECASE,
 )
 
@@ -197,10 +198,8 @@ _NOT_THERE = re.compile(
 def leads_nowhere(url: str) -> bool:
     """Whether *url* is by its path a front page, or one about errors or signing in."""
     parts = urlsplit(url)
-    if not parts.netloc:
-        return False
-    is_front = not parts.query and _FRONT.fullmatch(parts.path) is not None
-    return is_front or _NOT_THERE.fullmatch(parts.path) is not None
+    is_front = parts.netloc and not parts.query and _FRONT.fullmatch(parts.path)
+    return bool(is_front or _NOT_THERE.fullmatch(parts.path))
 
 
 _MARKUP = re.compile(rb"<[a-zA-Z!/?]")

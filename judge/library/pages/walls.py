@@ -32,9 +32,9 @@ ON_SUBJECT = 0.5
 """Share of the stems of title and topics that makes a text one about its subject."""
 
 MIN_SIGNS = 2
-"""Different phrases of the list below that make a short page, off its subject, a wall. It takes
-one more, or two in more than a note, for each word of title and topics in its text, and one for
-every 25 words."""
+"""Different phrases of the list below, one of them in the lead, that make a short page, off its
+subject, a wall. It takes one more, or two in more than a note, for each word of title and topics in
+its text, and one for every 25 words."""
 
 MANY_SIGNS = 5
 """So many do for a short page whose lead does not touch on its subject, whatever follows."""
@@ -43,7 +43,7 @@ NOTE_WORDS = 60
 """Words of a page that only says that it has moved; one sign is enough then."""
 
 _MOVED = re.compile(
-    r"\b(?:page|content|information|advice|guid(?:e|ance)|article|document|(?:web)?site|section)\b"
+    r"\b(?:page|content|information|advice|guid(?:e|ance)|article|document|(?:web)?site|section)s?\b"
     r"[^.]{0,60}\b(?:(?:has|have) (?:now )?(?:been )?"
     r"(?:moved|merged|relocated|a new (?:address|home|page))|can now be (?:found|read)"
     r"|(?:is|are) now (?:part of|published by|on (?:our|the) new))|\bupdate your (?:book|favou?r)"
@@ -111,10 +111,11 @@ def wall_sign(source: SourceSpec, page: ReadPage, last: PageRecord | None) -> st
         return "unlike"
     is_off_subject = len(shared) < ON_SUBJECT * len(subject)
     is_led_elsewhere = shared.isdisjoint(_stems([page.lead or ""]))
+    may_be_visit = (is_off_subject or is_led_elsewhere) and visit_signs([page.lead or ""])
     enough = max(MIN_SIGNS + len(shared) * (1 if length < NOTE_WORDS else 2), length // 25)
     if is_led_elsewhere:  # what follows is perhaps a list of other pages of the site
         enough = min(enough, MANY_SIGNS)
-    is_visit = length < SHORT_WORDS and signs >= enough and (is_off_subject or is_led_elsewhere)
+    is_visit = length < SHORT_WORDS and signs >= enough and may_be_visit
     if is_visit or (length < NOTE_WORDS and _MOVED.search(" ".join(texts).casefold())):
         return "visit"
     known = KNOWN_SHARE if is_off_subject or signs >= MANY_SIGNS else 0.0
@@ -123,10 +124,9 @@ def wall_sign(source: SourceSpec, page: ReadPage, last: PageRecord | None) -> st
 
 def _is_wall_title(title: str, source: SourceSpec) -> bool:
     """Whether a page so titled is a wall, unless *source* is titled so itself."""
-    if not title or len(title) > 120 or not _WALL_TITLE.fullmatch(title):
-        return False
+    is_wall = title and len(title) <= 120 and _WALL_TITLE.fullmatch(title)
     own = _stems([source.title])
-    return not (own and own <= _stems([title]))
+    return bool(is_wall) and not (own and own <= _stems([title]))
 
 
 def visit_signs(texts: Iterable[str]) -> set[str]:
@@ -142,13 +142,11 @@ def _signs() -> re.Pattern[str]:
 
 
 def _sign_beside(last: PageRecord, body: set[str], length: int, known: float) -> str:
-    """By which sign *body*, of which *last* is to have the share *known*, does not follow it."""
+    """Why *body* cannot follow *last*, which must have the share *known* of its words; or ""."""
     texts = [passage.text for passage in last.passages] or [last.text]
     if length < SHRUNK_SHARE * _length(texts):
         return "shrunk"
-    if len(body & _stems(texts)) < known * len(body):
-        return "changed"
-    return ""
+    return "changed" if len(body & _stems(texts)) < known * len(body) else ""
 
 
 def _stems(texts: Iterable[str]) -> set[str]:

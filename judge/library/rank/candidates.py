@@ -75,13 +75,13 @@ class QueryTerms:
     """What a dispute is searched by.
 
     `weights` are of its stems and thesaurus entries, `in_passages` of its stems and official ones;
-    `shown` has the word or phrase behind each term, for explanations.
+    `labels` has the word or phrase behind each term, for explanations.
     """
 
     weights: Mapping[str | int, float]
     in_passages: Mapping[str, float]
     text_vector: Sequence[float]
-    shown: Mapping[str | int, str]
+    labels: Mapping[str | int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,20 +105,20 @@ def read_query_terms(index: CandidateIndex, dispute: Dispute) -> QueryTerms:
     thesaurus = index.thesaurus
     weights: Counter[str | int] = Counter()
     official: dict[str, float] = {}
-    shown: dict[str | int, str] = {}
+    labels: dict[str | int, str] = {}
     texts = ((dispute.query.words, QUERY_FACTOR), (dispute.context.beginning.words, 1.0))
     for words, factor in texts:
         for word, stem in zip(words, stems(words)):
             is_telling = word not in STOP_WORDS and word not in thesaurus.storytelling
             if stem in index.idfs and is_telling:
                 weights[stem] += factor  # type: ignore[assignment]
-                shown.setdefault(stem, word)
+                labels.setdefault(stem, word)
         heard: dict[int, float] = {}
         for found in find_phrases(thesaurus, words):
             is_single = len(found.phrase.stems) == 1
             weight = factor * (SINGLE_WORD_FACTOR if is_single else 1.0)
             heard[found.phrase.entry] = max(heard.get(found.phrase.entry, 0.0), weight)
-            shown.setdefault(found.phrase.entry, found.phrase.shown)
+            labels.setdefault(found.phrase.entry, found.phrase.text)
         for entry, weight in heard.items():
             weights[entry] += weight  # type: ignore[assignment]
             for stem in thesaurus.entries[entry].official:
@@ -129,7 +129,7 @@ def read_query_terms(index: CandidateIndex, dispute: Dispute) -> QueryTerms:
         if isinstance(stem, str) and stem in index.idfs
     }
     content = (stems(w for w in words if w not in STOP_WORDS) for words, _ in texts)
-    return QueryTerms(weights, in_passages, load_word_vectors().text_vector(*content), shown)
+    return QueryTerms(weights, in_passages, load_word_vectors().text_vector(*content), labels)
 
 
 def rank_candidates(
@@ -206,7 +206,7 @@ def _reasons(
     """The parts of the *score* of one page, greatest first."""
     reasons = [
         CandidateReason(
-            "word" if isinstance(key, str) else "thesaurus", terms.shown[key], weight * gain
+            "word" if isinstance(key, str) else "thesaurus", terms.labels[key], weight * gain
         )
         for key, weight in terms.weights.items()
         if (gain := index.gains[key].get(number))

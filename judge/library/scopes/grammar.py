@@ -49,7 +49,7 @@ _TOKEN = re.compile(
     r"(?:[@＠](?:(?P<kind>[^\W\d_][\w-]*)[:：]|(?P<star>\*)(?=[\s).,;!?]|\Z))|(?P<bracket>\())"
     r"|(?P<open>\()|(?P<close>\))|(?P<word>[^\s()]+)"
 )
-"""A `bracket` may belong to the scope; that of `f(x)` only opens."""
+"""A `bracket` may belong to the scope; the one of `f(x)` only opens."""
 
 _GLUED = re.compile(rf"(?:^not|[^\w\s\"'“”‘’`])[@＠](?:{'|'.join(KINDS)})[:：]", re.IGNORECASE)
 """A mention with a sign before it that belongs to another word: it may be meant to exclude."""

@@ -100,7 +100,7 @@ class DocumentSearch:
     catalogue: Catalogue
     _clock: Clock
 
-    def seen_by(self, viewer: Viewer) -> "DocumentSearch":
+    def visible_to(self, viewer: Viewer) -> "DocumentSearch":
         """The same search over what *viewer* may see."""
         if viewer.sees_all:
             return self
@@ -269,10 +269,10 @@ class VisibleDocuments:
         query = replace(query, idf_scope=visible)
         return await self._index.search(query, all_of(visible, scope), limit=limit, offset=offset)
 
-    async def around(
+    async def window(
         self, passage_id: str, *, before: int = 0, after: int = 0
     ) -> tuple[Passage, ...]:
-        passages = await self._catalogue.around(passage_id, before=before, after=after)
+        passages = await self._catalogue.window(passage_id, before=before, after=after)
         visible = tuple(passage for passage in passages if self._viewer.sees(passage.collection))
         is_there = any(fold_name(passage.id) == fold_name(passage_id) for passage in visible)
         return visible if is_there else ()

@@ -89,7 +89,7 @@ def package_vocabulary() -> Vocabulary:
 
 @functools.cache
 def package_countries() -> tuple[CountryTable, ...]:
-    """The countries that the package knows; the first is that of a file that names none."""
+    """The countries that the package knows; a file that names none has the first."""
     file = _package_file("countries.toml")
     return tuple(read_table(file, PackageTable).countries)
 

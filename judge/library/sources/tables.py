@@ -330,6 +330,8 @@ def _syntax_mistake(file: TextFile, message: str) -> str:
     found = re.match(r"line (\d+)", place)
     key = re.match(r"\s*([\w.-]{1,80})\s*=", lines[int(found[1]) - 1]) if found else None
     hint = "; write a text in straight quotation marks" if what == "Invalid value" else ""
+    if key and not key[1].isascii():
+        hint = "; put a name with letters beyond a to z in quotation marks"
     name = f"{key[1]}: " if key else ""
     return f"{file.name}, {place or 'line 1'}: {name}is not valid TOML: {what}{hint}"
 

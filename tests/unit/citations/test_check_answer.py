@@ -105,6 +105,7 @@ def test_claim_has_the_words_beside_the_citation_without_urls_and_tags(answer: s
         '[1]: https://a.example/repairs "Repairs in rented homes"\n[2]: <https://a.example>\n\n',
         "[^1]: Repairs in rented homes, GOV.UK, 2024.\n[^2]: What councils may do, 2023.",
         "Sources used:\n1. All about repairs in rented homes https://a.example/1\n2. [2] Councils",
+        "References\n1. GOV.UK – Repairs in rented homes [1]\n2. What councils may do [2]",
         "### Footnotes\n[1] Repairs in rented homes and gardens\n[2] What councils may do",
     ],
 )

@@ -34,6 +34,14 @@ Noise at night is checked between 22:00 and 06:00. | Noise at night is checked b
 A quarter of the deposit is returned on the first day. | Half of the deposit is returned on the first day.
 You have to give a week's notice before a visit. | You have to give 24 hours' notice before a visit.
 Twelve tenants can share the licensed house. | Ten tenants can share the licensed house.
+The rest break is 20 minutes after 6 hours. | You must get a rest break of 15 minutes after 4½ hours and 30 minutes after 6 hours.
+Workers on a 5-day week must get 20 days of leave. | Most workers on a 5-day week must get at least 28 days of leave.
+The repair takes 8 to 10 weeks. | The repair takes 4 to 6 weeks.
+The repair takes 4 to 9 weeks. | The repair takes 4 to 6 weeks.
+Early conciliation lasts up to 6 weeks. | Early conciliation lasts up to 12 weeks.
+The penalty is £60 per parent if paid in time. | The penalty is £80 per parent and per child if paid in time.
+The charge is reduced by 50% until 20/11/2025. | The charge is reduced by 50% until 12 November 2025.
+The pay is half a week's wage for a full year. | The pay is one and a half weeks' wage for a full year.
 """.strip().splitlines()
 
 NO_OPPOSITES = """
@@ -59,6 +67,21 @@ Noise at night is checked between 11:00pm and 7:00am. | Noise at night is checke
 The council pays two thirds of the cost of a repair. | The council pays 67% of the cost of a repair.
 The council pays 25% of the cost of a repair. | The council pays a quarter of the cost of a repair.
 A court can order one to three times the deposit. | A court can order up to 3 times the deposit.
+With savings of £18,400 you cannot get Universal Credit. | If you have savings of more than £16,000 you cannot get Universal Credit.
+If you have savings of £9,500 your payment is reduced. | Savings between £6,000 and £16,000 reduce your payment by £4.35 for every £250.
+The delay is 6 hours, so you can choose not to travel. | If the delay is 5 hours or more, you can choose not to travel.
+Meters may not be fitted by force where someone is 81. | Meters may not be fitted by force where someone is over 75, or where there is a child under 2.
+The yearly rent is £13,200, so the deposit is capped at 5 weeks' rent. | Your deposit is capped at 5 weeks' rent if your yearly rent is less than £50,000, or 6 weeks' rent if it is more.
+Councils can serve a warning notice about noise at 1.30am. | Councils can serve a warning notice about noise between 11pm and 7am.
+A court can order your landlord to pay you twice the deposit. | A court can order your landlord to pay you between 1 and 3 times the deposit.
+Your employer must give you at least six weeks' notice. | Your employer must give you at least one week's notice for each year you have worked.
+You earn £400, so your payment goes down by £220. | For every £1 you earn, your payment goes down by 55p.
+Someone working 2 days a week must get 11.2 days of leave. | Someone working 3 days a week must get 16.8 days of leave.
+For 10 days of leave the notice period is 21 days. | The notice period for leave is twice as long as the leave, plus 1 day.
+Sick leave is paid up to €110 a day, so up to €550. | Sick leave is paid at 70% of normal pay up to €110 a day, for 5 days.
+You have one month and two days to appeal against it. | You have one month to appeal against the decision.
+The charge is reduced by 50% until 12/11/2025. | The charge is reduced by 50% until November 12, 2025.
+Overtime pay is 1.5 times the regular rate. | Overtime pay is at least one and one-half times the regular rate.
 Bailiffs must not enter the home. | The council should call bailiffs before they enter the home.
 """.strip().splitlines()
 

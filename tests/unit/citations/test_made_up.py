@@ -7,7 +7,7 @@ KNOWN = (
     (
         "Private renting\nYour landlord must keep the boiler, heating and hot water in working "
         "order. Repairs must be carried out within a reasonable time once you have reported them. "
-        "Call Shelter on 0808 800 4444.\nhttps://www.gov.uk/private-renting/your-landlord"
+        "Call Shelter on 0808 800 4444, and the board on (01) 702 8100.\nhttps://www.gov.uk/private-renting/your-landlord"
     ),
     "The council can inspect a rented home that is cold, damp or unsafe.",
     (
@@ -39,6 +39,8 @@ The guidance says ``you may withhold all rent until then'' [1].
 As the page puts it, “[r]epairs must be paid for by the council” [1].
 [1] says landlords face “fines of up to £30,000 a week”.
 The guidance says: “You may withhold all rent. You may do it today.” [1] So wait.
+If the guidance says “you may withhold all rent”, do so [1].
+The “landlords have to pay for all of it” rule is in the guidance [1].
 """.strip().splitlines()
 HONEST = """
 It says “Repairs must be carried out within a reasonable time” [1].
@@ -65,6 +67,9 @@ A short script: “The boiler is off. Repairs are overdue.” [1]
 Your landlord says “you are far too impatient”, but repairs are due [1].
 His “you'll get it when my brother is back” is no date, and repairs are due [1].
 “Why wait for me?” is a fair question, since repairs are due [1].
+The shop's “no refunds, sold as seen” sign changes nothing, and repairs are due [1].
+A “use it or lose it” rule does not end a duty, and repairs are due [1].
+If he answers “the plumber is on holiday”, repairs are still due [1].
 He said “no” and then you wrote again, and “no” came back, but repairs are due [1].
 """.strip().splitlines()
 UNKNOWN_ADDRESSES = (
@@ -74,11 +79,13 @@ UNKNOWN_ADDRESSES = (
     "(617) 555-0199", "1-800-555-0199", "617.555.0199", "1300 555 019", "1800-555-019",
     "0800\u00a0555\u00a00199", "0800 555 0199 (24 hours)", "tenancy.govt.nz/forms",
     "ontario.ca/cold", "tribunal.vic.gov.au/cold",
+    "0300 800 4444", "+44 300 800 4444", "+353 1 800 4444", "(866) 702 8100", "1-866-702-8100",
     "https://www.gov.uk/private-rent", "gov.uk/private-renting/your", "maritans.org",
 )  # fmt: skip
 NO_UNKNOWN_ADDRESS = """
 See gov.uk/private-renting/your-landlord, GOV.UK or samaritans.org.
 Call 0808 800 4444 24 hours a day.
+Call (01) 702 8100, 01 702 8100 or +353 1 702 8100, and from abroad +44 808 800 4444.
 Call 08088004444, 0808 800 4444 or 07700 900123, and 116 123 or 999 in danger.
 On 01.04.2025 at 9, from 01/04/2025 to 01/05/2025, between 1990 and 2000.
 It cost £1,500,000, 0.5 per cent or 0.25 0.125, in 2024-2025, for 0 10 20 30 40 50 people.

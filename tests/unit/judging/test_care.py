@@ -133,6 +133,70 @@ class TestMatching:
         assert care_for("This job is killing me and he is killing me.", *rules)
 
 
+SAID_PLAINLY = {
+    "violence": (
+        "He rammed my head into the kitchen cupboard because tea was late.",
+        "My ex turned up at the door with a hammer because I won't let him have the car back.",
+        "He drives really fast when we row and says he will crash the car and take us both out.",
+        "My daughter came to lunch with a burst lip. She says she walked into a door.",
+        "The man upstairs shouts and then I hear things smashing and her begging him to stop.",
+    ),
+    "control": (
+        "My fiancé has taken my bank card and passport, and I have to ask to go out.",
+        "I ended it in March. Since then he's been parked outside my work every day.",
+    ),
+    "self-harm": (
+        "I've got all my tablets saved up in the drawer and I've written the letters.",
+        "I started cutting again after my exams, and mum took my phone as a punishment.",
+        "My son said at dinner that there's no point being alive.",
+        "I keep standing too close to the edge of the platform on the way home.",
+    ),
+    "child-at-risk": (
+        "My ex's new man locks my 5 year old in the shed when he wets the bed.",
+        "My mate's three kids are left on their own overnight while she is out clubbing.",
+        "A man she met on a game keeps asking her to send pictures and to keep it secret.",
+    ),
+}
+ORDINARY = (
+    "My daughter hits me up for money every payday and never pays back.",
+    "My husband beat me to it and finished the crossword.",
+    "The leylandii next door is strangling my roses, and he won't cut it back.",
+    "High rents are strangling my business.",
+    "It's a suicide mission to drive into town on a Saturday.",
+    "My daughter is starving herself of sleep by gaming till three.",
+    "My dad's café got beaten up in the reviews.",
+    "My daughter banged her head on the cupboard, and I should have gone to the doctor, she says.",
+    "My ex follows me on Instagram, and my boyfriend hates it.",
+    "My ex waits outside my work on Fridays to hand over the kids.",
+    "My husband has taken my passport to the office to copy it.",
+    "My sister told me not to tell anyone that she's pregnant, and I told mum.",
+    "My wife sent me a picture of herself eating a sandwich.",
+    "My son took photos in the shower room of the mould.",
+    "A man asked my daughter for pictures of the bike she sells.",
+    "My nephew, 13, is dating a girl from his class.",
+    "We slept in the car on the way to Cornwall to save the hotel.",
+    "I'm tired of living in the country, and see no point in living with my parents.",
+    "He's not abusive or anything, he only never washes up.",
+    "She doesn't want to be around him, so I should not invite both.",
+    "Leave the class if you don't want to be here to listen.",
+    "He attacked me in the comments for my taste in pizza.",
+    "He came round with a hammer to help me hang the shelves.",
+    "She started cutting again after her baby, and wants her full price for my hair.",
+)
+
+
+@pytest.mark.parametrize("rule", SAID_PLAINLY)
+def test_what_is_said_plainly_is_seen(rule):
+    for text in SAID_PLAINLY[rule]:
+        reasons = find_safety(WATCH, read_dispute(text, "Am I being unreasonable?")).reasons
+        assert rule in {reason.rule for reason in reasons}, text
+
+
+@pytest.mark.parametrize("text", ORDINARY)
+def test_ordinary_words_bring_no_help_lines(text):
+    assert not needs_care(text)
+
+
 def test_words_alone_see_half_of_what_they_were_not_fitted_on():
     held_out = [pair for pair in sentences.read_sentences() if sentences.is_held_out(pair[1])]
     for part in (held_out, sentences.read_sentences(sentences.UNSEEN)):

@@ -24,7 +24,7 @@ ignore = "quite fire"
 
 def found(thesaurus: Thesaurus, text: str) -> list[str]:
     told = words(text)
-    return [one.phrase.shown for one in find_phrases(thesaurus, told)]
+    return [one.phrase.text for one in find_phrases(thesaurus, told)]
 
 
 def test_phrase_is_found_in_other_forms_of_its_words():

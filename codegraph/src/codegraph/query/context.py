@@ -60,7 +60,7 @@ def _definition(node: Node, lines: Sequence[str], tokens: int) -> tuple[CodeCont
     lengths = accumulate(len(line) + 1 for line in lines[start - 1 : end])
     fitting = sum(length <= tokens * _CHARACTERS_PER_TOKEN for length in lengths)
     last = min(end, start + max(fitting, 1) - 1)
-    source = snippet(node.file, lines, start, last, around=0)
+    source = snippet(node.file, lines, start, last, context=0)
     item = CodeContextItem(node.file, start, "definition", "exact", source, node.fqn)
     return item, last < min(end, len(lines))
 
@@ -81,8 +81,8 @@ def _rank(edge: Edge, home: str) -> tuple[bool, bool, bool, str, int]:
 
 
 def _around(edge: Edge, kind: ContextKind, symbol: str, lines: LineReader) -> CodeContextItem:
-    shown = snippet(edge.file, lines(edge.file), edge.line, around=_LINES_AROUND)
-    return CodeContextItem(edge.file, edge.line, kind, edge.confidence, shown, symbol)
+    code = snippet(edge.file, lines(edge.file), edge.line, context=_LINES_AROUND)
+    return CodeContextItem(edge.file, edge.line, kind, edge.confidence, code, symbol)
 
 
 def _callees(graph: Graph, symbol: str, lines: LineReader) -> Iterator[CodeContextItem]:
@@ -91,7 +91,7 @@ def _callees(graph: Graph, symbol: str, lines: LineReader) -> Iterator[CodeConte
         node = graph.definitions(step.symbol)[0]
         start, end = node.span
         last = min(end, start + _HEAD_LINES - 1)
-        head = snippet(node.file, lines(node.file), start, last, around=0)
+        head = snippet(node.file, lines(node.file), start, last, context=0)
         yield CodeContextItem(node.file, start, "callee", step.edge.confidence, head, node.fqn)
 
 
@@ -100,8 +100,9 @@ def _tests(graph: Graph, symbol: str, lines: LineReader) -> Iterator[CodeContext
     steps = islice(walk(graph, symbol, "downstream", depth=_TEST_DEPTH), _MAX_TEST_STEPS)
     for step in steps:
         node = graph.definitions(step.symbol)[0]
-        # `test_it`, or the anonymous function in `it("…", () => …)`.
-        if is_test(node.file) and node.fqn.rpartition(".")[2].startswith(("test", "<function")):
+        # `test_it`, or the anonymous function in `it("…", () => …)`, not the one around that.
+        is_named_so = node.fqn.rpartition(".")[2].startswith(("test", "<function"))
+        if is_named_so and is_test(node.file) and not step.edge.dst.endswith(">"):
             yield _around(step.edge, "test", node.fqn, lines)
 
 

@@ -272,11 +272,11 @@ def _item(path: str, match: _MatchedSection, read: Callable[[str], bytes | None]
     lines = decoded(read(path) or b"").split("\n")
     if section.name or not hits:
         line = section.start
-        piece = snippet(path, lines, line, min(section.end, line + 4), around=0)
+        piece = snippet(path, lines, line, min(section.end, line + 4), context=0)
     else:
         line = Counter(hits).most_common(1)[0][0]
         piece = snippet(path, lines, line)
     kind = "definition" if section.name else "match"
-    shown = range(piece.location.start_line, piece.location.end_line + 1)
-    matching = tuple(sorted({hit for hit in hits if hit in shown})) or (line,)
+    piece_lines = range(piece.location.start_line, piece.location.end_line + 1)
+    matching = tuple(sorted({hit for hit in hits if hit in piece_lines})) or (line,)
     return SearchItem(path, line, kind, "text", piece, matching)

@@ -35,7 +35,7 @@ _COMMENT = re.compile(r"[ \t]*(?://|/\*|\*|#|--|;|@|%)")
 
 
 class Section(NamedTuple):
-    """The first and last line of a part of a file; *name* is that of its definition, if any."""
+    """The first and last line of a part of a file; *name* is its definition's, if any."""
 
     start: int
     end: int

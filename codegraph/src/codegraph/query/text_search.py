@@ -45,17 +45,15 @@ def matcher(query: str, *, is_regex: bool, ignore_case: bool) -> Callable[[str],
 
 
 def find_matches(
-    files: Iterable[FileRecord],
-    read: Callable[[str], bytes | None],
-    matches: Callable[[str], bool],
+    files: Iterable[FileRecord], read: Callable[[str], bytes | None], matches: Callable[[str], bool]
 ) -> Iterator[SearchItem]:
     """The matching lines of *files*; lines near each other share an item."""
     for file in files:
         lines = lines_of(read(file.path)) if file.status in SEARCHED else []
         numbers = [number for number, line in enumerate(lines, 1) if matches(line)]
         for group in _groups(numbers):
-            shown = snippet(file.path, lines, group[0], group[-1])
-            yield SearchItem(file.path, group[0], "match", "text", shown, tuple(group))
+            code = snippet(file.path, lines, group[0], group[-1])
+            yield SearchItem(file.path, group[0], "match", "text", code, tuple(group))
 
 
 def _groups(numbers: list[int]) -> Iterator[list[int]]:

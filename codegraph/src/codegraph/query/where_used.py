@@ -43,10 +43,10 @@ def find_uses(
     possible_count = len({(edge.file, edge.line) for edge in possible})
     dispatch = _dispatch(graph, symbol)
     counted = Counter(use.kind for use in (*certain, *dispatch))
-    shown = [*definitions, *certain, *dispatch]
-    shown += text if with_text else []
-    shown += _distinct(_use(graph, edge) for edge in possible) if with_possible else []
-    return shown, dict(counted), len(text), possible_count
+    items = [*definitions, *certain, *dispatch]
+    items += text if with_text else []
+    items += _distinct(_use(graph, edge) for edge in possible) if with_possible else []
+    return items, dict(counted), len(text), possible_count
 
 
 def _definitions(
@@ -101,11 +101,11 @@ def _possible(graph: Graph, symbol: str, name: str) -> list[Edge]:
 def _mentions(
     graph: Graph, name: str, read: Callable[[str], bytes | None]
 ) -> Iterator[WhereUsedItem]:
-    plain = re.escape(name)
+    escaped = re.escape(name)
     if _COMMON_WORD.fullmatch(name):  # It counts only where it is written as code.
-        word = re.compile(rf"(?:(?<=`)|(?<=\w[.:])){plain}(?!\w)|(?<!\w){plain}(?=\(|`)")
+        word = re.compile(rf"(?:(?<=`)|(?<=\w[.:])){escaped}(?!\w)|(?<!\w){escaped}(?=\(|`)")
     else:
-        word = re.compile(rf"(?<!\w){plain}(?!\w)")
+        word = re.compile(rf"(?<!\w){escaped}(?!\w)")
     for file in graph.artifact.files:
         content = read(file.path) if file.status in TEXT_STATUSES else None
         if content is None or name.encode() not in content:

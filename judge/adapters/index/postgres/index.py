@@ -125,7 +125,7 @@ class PostgresIndex:
         statement = "SELECT 1 FROM judge.passages p WHERE {} LIMIT 1"
         return bool(await self._rows(statement, _scope(scope)))
 
-    async def around(
+    async def window(
         self, passage_id: str, *, before: int = 0, after: int = 0
     ) -> tuple[Passage, ...]:
         statement = """

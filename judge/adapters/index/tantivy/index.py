@@ -14,7 +14,7 @@ from typing import Literal, TypeVar
 
 from tantivy import Query
 
-from judge.adapters.index.stored import around, neighbours, query_vector
+from judge.adapters.index.stored import neighbours, query_vector, window
 from judge.adapters.index.tantivy.schema import VERSION, LabelKind
 from judge.adapters.index.tantivy.snapshot import Snapshot
 from judge.errors import IndexUnavailable
@@ -63,14 +63,14 @@ class TantivyIndex:
         )
         return replace(results, warnings=warnings)
 
-    async def around(
+    async def window(
         self, passage_id: str, *, before: int = 0, after: int = 0
     ) -> tuple[Passage, ...]:
         ids = neighbours(passage_id, before, after)
 
         def read(snapshot: Snapshot) -> tuple[Passage, ...]:
             hits = snapshot.hits(snapshot.labelled("id", ids))
-            return around(passage_id, [snapshot.passage(address) for _, address in hits])
+            return window(passage_id, [snapshot.passage(address) for _, address in hits])
 
         return await self._read(read, ())
 

@@ -26,7 +26,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @cache
 def english() -> tantivy.TextAnalyzer:
-    """The analyzer of queries, the same as Tantivy's `en_stem`, that of the index.
+    """The analyzer of queries, the same as Tantivy's `en_stem`, which the index uses.
 
     Accents are stripped beforehand. Stop words are kept for phrases, and for queries of nothing
     else; `parse_query` removes them from other queries.

@@ -265,7 +265,7 @@ def _report(
 
 
 def _earlier_runs() -> list[Run]:
-    """The stored runs, the oldest first; none where one cannot be read."""
+    """The stored runs, the oldest first; empty if one cannot be read."""
     try:
         return [*stored_runs(runs_folder())][::-1]
     except ConfigurationError as error:

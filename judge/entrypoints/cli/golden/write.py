@@ -1,6 +1,6 @@
 """The work of `judge golden new` and `update`, which write to the folder of the cases."""
 
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from judge.golden.recording import (
 )
 from judge.golden.reports import Section, difference_lines
 from judge.ports import Journal
-from judge.settings import Settings, load_settings
+from judge.settings import load_settings
 from judge.types.request_fields import parse_fields, parse_json
 from judge.types.requests import JudgeRequest
 
@@ -58,6 +58,8 @@ async def _record_case(
     journal: Journal, request: JudgeRequest, folder: Path, path: Path, *, allows_no_pages: bool
 ) -> int:
     settings = load_settings()
+    values = [part for _, v in settings for part in (v if isinstance(v, tuple) else (v,))]
+    secrets = [part.get_secret_value() for part in values if isinstance(part, SecretStr)]
     async with open_services(settings, journal) as services:
         pipeline = services.pipeline
         own = replay_config(folder).knowledge() if (folder / OWN_SOURCES).is_file() else None
@@ -66,7 +68,7 @@ async def _record_case(
             path,
             request,
             pipeline,
-            scrubber(_secrets(settings)),
+            scrubber(secrets),
             sources=() if is_own else read_sources(Path(settings.sources)),
             allows_no_pages=allows_no_pages,
         )
@@ -79,14 +81,6 @@ async def _record_case(
     for finding in findings:
         say(f"  {finding.field}: {finding.kind}: {one_line(finding.words)}")
     return FOUND_SOMETHING if findings or had_keys else 0
-
-
-def _secrets(settings: Settings) -> Iterator[str]:
-    """The value of every secret setting."""
-    for _, value in settings:
-        for part in value if isinstance(value, tuple) else (value,):
-            if isinstance(part, SecretStr):
-                yield part.get_secret_value()
 
 
 async def update_named(_: Journal, *, folder: Path, names: Sequence[str]) -> int:

@@ -70,20 +70,20 @@ async def list_pages(journal: Journal, *, form: str) -> None:
 
 
 def show_effective_sources(journal: Journal, *, domain: str | None, form: str) -> None:
-    """Print the effective configuration, or that of one *domain*; raises UnknownDomain."""
+    """Print the effective configuration of all domains or of one *domain*; raises UnknownDomain."""
     settings = load_settings()
     known = open_sources(settings, journal).current()
     require_domain(known, domain)
     files = (*read_sources(Path(settings.sources)), *package_vocabulary().files)
-    shown = effective_sources(known, files)
+    effective = effective_sources(known, files)
     lengths = [
         {key: len(v) if isinstance(v, list) else v for key, v in item.items()}
-        for item in shown["domains"]
+        for item in effective["domains"]
     ]
-    in_short = shown | {"domains": lengths}
+    in_short = effective | {"domains": lengths}
     if domain is not None:
-        shown = in_short = next(item for item in shown["domains"] if item["name"] == domain)
-    show(form, shown, format_report(in_short))
+        effective = in_short = next(item for item in effective["domains"] if item["name"] == domain)
+    show(form, effective, format_report(in_short))
 
 
 def effective_sources(known: Knowledge, files: Sequence[TextFile]) -> dict[str, Any]:
@@ -135,8 +135,8 @@ def _domain(domain: DomainSpec, places: Places) -> dict[str, Any]:
             for index, item in enumerate(items)
         ],
         **{
-            shown: _placed(places, name, items, domain.file, *path, key)
-            for shown, (name, key, items) in lists.items()
+            label: _placed(places, name, items, domain.file, *path, key)
+            for label, (name, key, items) in lists.items()
         },
     }
 
@@ -178,7 +178,7 @@ class PageCheck:
 class ExampleCheck:
     """The domain that an example of the sources file gets, and where the example stands.
 
-    `must_get_it` is False for one of the `not_examples`; `told_as` says whether it was read as the
+    `must_get_it` is False for one of the `not_examples`; `read_as` says whether it was read as the
     `story` of a dispute or as its `question`.
     """
 
@@ -186,7 +186,7 @@ class ExampleCheck:
     text: str
     detected: str
     must_get_it: bool
-    told_as: str
+    read_as: str
     file: str
     line: int
 
@@ -202,7 +202,7 @@ class ExampleCheck:
         if self.must_get_it:
             kind, fix = "example", f"add or raise terms of {self.domain}"
         return (
-            f"{kind} of {self.domain} gets {self.detected} as a {self.told_as}; {fix} (see "
+            f"{kind} of {self.domain} gets {self.detected} as a {self.read_as}; {fix} (see "
             f"`judge sources explain`): {self.text}"
         )
 
@@ -222,8 +222,8 @@ async def show_checks(journal: Journal, *, domain: str | None, is_offline: bool,
             pages = await check_pages(library, "Checking", domain)
     bad_pages = sum(page.state == "FAILED" for page in pages)
     bad = [example for example in examples if not example.is_ok]
-    wrong = [(f"{f.file}, line {f.line}", f"{f.key}: {f.message}") for f in findings]
-    wrong += [(f"{example.file}, line {example.line}", example.problem) for example in bad]
+    wrong = [(str(FilePlace(f.file, f.line)), f"{f.key}: {f.message}") for f in findings]
+    wrong += [(str(FilePlace(example.file, example.line)), example.problem) for example in bad]
     parts = [*format_report({"pages": pages})]
     parts += [format_table(("Stands in", "What is wrong"), wrong)] if wrong else []
     report = {"pages": pages, "examples": examples, "findings": findings}
@@ -303,10 +303,10 @@ def check_examples(
                         text=text,
                         detected=detect_domain(known.detector, dispute).domain,
                         must_get_it=key == "examples",
-                        told_as=told_as,
+                        read_as=read_as,
                         **asdict(place),
                     )
-                    for told_as, dispute in told.items()
+                    for read_as, dispute in told.items()
                 ]
                 examples.append(next((it for it in checks if not it.is_ok), checks[0]))
     return examples

@@ -47,7 +47,7 @@ def check() -> None:
 
     Each page must exist, be quotable and not be withdrawn; each example must get the domain under
     which it stands and each of the not_examples another, as a story and as a question. Terms that
-    hide those of another domain, pages that stand twice and addresses without encryption are
+    hide terms of another domain, pages that stand twice and addresses without encryption are
     reported. What was fetched is kept in Redis, if that is configured.
     """
 

@@ -89,6 +89,7 @@ def test_reply_without_text_is_empty(events):
         ([said('{"a": 1}', "error")], False),
         ([said("")], True),
         ([], True),
+        ([{"object": "error", "message": "The engine died.", "code": 500}], True),
     ],
 )
 def test_stream_without_an_end_is_cut_unless_its_json_is_complete(events, is_cut):

@@ -89,6 +89,8 @@ def test_refusal_is_final_and_says_what_to_do(status, error, hint):
         (403, {"error": "Your team doesn't have any credits yet. You can purchase them."}),
         (412, {"error": {"message": "Suspended, possibly at the monthly spending limit."}}),
         (400, {"error": {"message": "Budget has been exceeded! Max budget: 10.0"}}),
+        (400, {"error": {"message": "User over budget.", "type": "budget_exceeded"}}),
+        (403, {"message": "Out of call volume quota. Quota will be replenished in 10.02:13:14."}),
         (429, {"error": {"message": "Rate limit exceeded: free-models-per-day."}}),
         (429, {"error": {"message": "Rate limit of 50 per 86400s exceeded for UserByModelByDay."}}),
     ],

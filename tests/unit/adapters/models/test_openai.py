@@ -240,8 +240,9 @@ async def test_unicode_line_separators_do_not_end_an_event(bench):
             body=b'data: {"choices": [{"delta": {"content": "{}"}}]}\n\ndata: [DONE] \n\n',
             content_type="text/event-stream",
         ),
+        ChatReply(body=b'\xef\xbb\xbf{"choices": [{"message": {"content": "{}"}}]}'),
     ],
-    ids=["never ends", "lost at its end", "a space after its end"],
+    ids=["never ends", "lost at its end", "a space after its end", "byte order mark"],
 )
 async def test_complete_reply_is_taken_however_its_stream_ends(bench, reply):
     assert (await bench.complete(reply)).text == "{}"
@@ -309,15 +310,22 @@ async def test_error_with_status_200_is_read_by_its_code(bench, code, hint):
         (404, {"message": "No endpoints found for some/thing."}, "names no model"),
         (404, {"message": "Resource not found"}, "no chat completions"),
         (403, {"code": "unsupported_country_region_territory"}, "country"),
+        (400, {"message": "Invalid model name passed in model=foo."}, "names no model"),
+        (400, {"message": "foo/bar is not a valid model ID"}, "names no model"),
+        (400, {"message": "Invalid model: foo", "type": "invalid_model"}, "names no model"),
+        (400, {"message": "The model `foo` has been decommissioned."}, "names no model"),
+        (403, {"message": "key not allowed to access model."}, "names no model"),
+        (400, {"message": "Incorrect API key provided: ab***cd."}, "the key was refused"),
+        (404, {"message": "No endpoints found matching your data policy."}, "privacy settings"),
         (403, {"message": "Forbidden"}, "the key was refused"),
     ],
 )
 async def test_refusal_is_explained(bench, status, error, hint):
     with pytest.raises(ModelUnavailable) as caught:
-        await bench.complete(broken(status, error))
+        await bench.complete(*[broken(status, error)] * 4)
 
     assert hint in caught.value.hint
-    assert len(bench.fake.requests) == 1
+    assert len(bench.fake.requests) == (4 if status == 400 else 1)  # in each form
 
 
 @pytest.mark.parametrize("finish", ["stop_sequence", "COMPLETE", "<|im_end|>"])

@@ -23,6 +23,9 @@ MORE = "<h1>Tell us more</h1>"
         (PAGE.format("").replace("<head>", "<head><meta property=og:title content=Told>"), "Told"),
         (HEADED.replace("<main>", f"{MORE}<main>"), "Repairs"),
         (f"<p>{TEXT}</p>", ""),
+        (f"<title>Repairs - Site</title><h1>Site</h1><h2>Repairs</h2><p>{TEXT}</p>", "Repairs"),
+        (f"<title>Repairs</title><h1>Repairs</h1><h2>Repairs</h2><p>{TEXT}</p>", "Repairs"),
+        (f"<title>Site: A</title><h1>Site</h1><main><h1>A</h1><p>{TEXT}</p></main>", "A"),
     ],
 )
 def test_title_is_the_heading_or_else_the_window_title_without_the_site(page, title):

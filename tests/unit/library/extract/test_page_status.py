@@ -55,7 +55,12 @@ def test_page_with_a_withdrawal_note_is_withdrawn_without_text(note):
 
 
 @pytest.mark.parametrize(
-    "head", ["<title>[Withdrawn] Repairs - GOV.UK</title>", "<meta name=govuk:withdrawn content=w>"]
+    "head",
+    [
+        "<title>[Withdrawn] Repairs - GOV.UK</title>",
+        "<title>[ARCHIVED CONTENT] Repairs</title>",
+        "<meta name=govuk:withdrawn content=w>",
+    ],
 )
 def test_page_is_withdrawn_if_its_head_says_so(head):
     assert read(head=head)().withdrawn

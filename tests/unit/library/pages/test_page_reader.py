@@ -215,6 +215,8 @@ async def test_update_after_tomorrow_is_ignored(days: int, is_known: bool) -> No
             *("/404/index.html", "/error-404", "/http_503.html", "/wp-login.php", "/lander"),
             *("/cgi-sys/suspendedpage.cgi", "/service-unavailable", "/Account/LogOn"),
             *("/holding-page.html", "/adfs/ls/", "/oauth2/v2.0/authorize"),
+            *("/_layouts/15/AccessDenied.aspx", "/_layouts/15/Authenticate.aspx", "/geo-blocked"),
+            *("/maintenance", "/cy/maintenance.html", "/index.cfm", "/site/search-results"),
         ),
     ],
 )
@@ -229,7 +231,8 @@ async def test_redirect_to_a_front_or_error_page_is_refused(final: str) -> None:
     "final",
     [
         *("/housing/repairs", "/en/repairs", "/home/repairs", "/errors-in", "/500-new-homes"),
-        *("/login-problems", "/holding-deposits", "/index.php/repairs"),
+        *("/login-problems", "/holding-deposits", "/index.php/repairs", "/housing/maintenance"),
+        *("/parking/challenge", "/health/consent", "/drives/blocked.html", "/visas/denied"),
     ],
 )
 async def test_redirect_to_another_page_is_followed(final: str) -> None:

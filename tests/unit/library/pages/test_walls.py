@@ -85,6 +85,7 @@ MOVED = [
     "Advice about repairs is now on our new site; update your favourites.",
     "The address of this page has changed. Use the new one for repairs from now on.",
     "This guide to repairs is now published by the council.",
+    "Our pages on repairs have moved to the new site of the council.",
     "We merged this page with the one on damp. Continue to that page.",
 ]
 
@@ -152,6 +153,31 @@ def test_page_that_speaks_of_moving_and_of_courts_has_not_moved():
                 "restored; ask for the reference number and write to the embassy. Do not sign what "
                 "you cannot read, and ask for a lawyer if they want to keep you for longer than a "
                 "day. The airline has to take you home."
+            ),
+        ),
+        (
+            "Apply for a school place",
+            ("school", "admissions"),
+            (
+                "Applications open on 1 November and close on 15 January.</p><p>To apply, create "
+                "an account or sign in. You need your child's date of birth and your council tax "
+                "reference number."
+            ),
+        ),
+        (
+            "Join the housing register",
+            ("council home", "housing"),
+            (
+                "You can join if you have lived here for three years.</p><p>Register online. If "
+                "you are refused or removed, ask us for a review within 21 days."
+            ),
+        ),
+        (
+            "Report a repair",
+            ("repair", "council home"),
+            (
+                "Sign in to your account to report a repair.</p><p>If you have no account, register"
+                " first. The online service is unavailable at night for maintenance."
             ),
         ),
     ],

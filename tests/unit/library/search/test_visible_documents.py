@@ -47,12 +47,12 @@ async def test_an_id_that_two_documents_share_gives_the_visible_one():
         document("mine", id="b:c/d", collection="a"),
         document("hidden", id="d", collection="a/b:c"),
     )
-    assert [p.text for p in await view(ALICE, *twins).around("a/b:c/d:0")] == ["mine"]
+    assert [p.text for p in await view(ALICE, *twins).window("a/b:c/d:0")] == ["mine"]
 
 
 async def test_new_collection_is_seen_at_once_by_those_who_may():
     index = FakeIndex(*SHELF)
-    search = DocumentSearch(index, index, FakeClock()).seen_by(NOBODY)
+    search = DocumentSearch(index, index, FakeClock()).visible_to(NOBODY)
     assert (await search.search(SearchParameters("boiler"))).results.total == 2
     for name in ("carol:notes", "new"):
         index.documents_by_key[name, "x"] = document("a boiler", id="x", collection=name)
@@ -100,7 +100,7 @@ SCOPES = st.lists(MENTIONS, max_size=3).flatmap(
 async def told(documents, viewer, query, scope):
     """All that a search tells *viewer* of *documents*, an error too."""
     index = FakeIndex(*documents)
-    search = DocumentSearch(index, index, FakeClock()).seen_by(viewer)
+    search = DocumentSearch(index, index, FakeClock()).visible_to(viewer)
     try:
         found = await search.search(SearchParameters(query, context=scope))
     except JudgeError as error:

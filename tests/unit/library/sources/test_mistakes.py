@@ -25,6 +25,10 @@ domains = [1, 2
 x = “at work”
 => line 1, column 5: x: is not valid TOML: Invalid value; write a text in straight quotation marks
 
+[domains.x.terms]
+propriétaire = 3
+=> line 2, column 7: propriétaire: is not valid TOML: Expected '=' after a key in a key/value pair; put a name with letters beyond a to z in quotation marks
+
 domains = 3
 => line 1: domains: must be a table, as in [domains.tenancy] or { key = value }
 

@@ -89,7 +89,7 @@ class _BrokenUpserts:
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda index: index.around("a/b:0"),
+        lambda index: index.window("a/b:0"),
         lambda index: index.collections(),
         lambda index: index.documents("a"),
         lambda index: index.names("tag"),

@@ -121,7 +121,7 @@ async def test_broken_index_is_unavailable_not_empty(tmp_path):
     (index_folder(tmp_path) / "meta.json").write_text("{")
     index = TantivyIndex(tmp_path)
 
-    for ask in (ids(index), index.contains(Scope()), index.around("a:0"), index.collections()):
+    for ask in (ids(index), index.contains(Scope()), index.window("a:0"), index.collections()):
         with pytest.raises(IndexUnavailable, match=r"cannot be read.*judge index add"):
             await ask
     with pytest.raises(IndexUnavailable, match="cannot be written"):
