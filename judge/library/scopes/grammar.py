@@ -39,7 +39,7 @@ _FILLERS = r"(?:(?i:for|from|in|of|tagged|the|those|collection|folder|tag)\s+){0
 # "What does it exclude @tag:x" asks; "fees, exclude @tag:x" excludes.
 _NOT_WORDS = (
     r"(?i:not|except|without|minus|outside|(?<=[,;.]\s)(?:exclude|ignore|skip|omit|leave\s+out)"
-    r"|(?:exclud|ignor|skipp|omitt)ing|leaving\s+out|(?:other|rather)\s+than|(?:apart|aside)\s+from"
+    r"|(?:exclud|ignor)ing|skipping|omitting|leaving\s+out|(?:other|rather)\s+than|(?:apart|aside)\s+from"
     r"|(?:all|every\w+|any\w+)\s+but|ohne|außer|nicht\s+in|sauf|sans|hors|excepto|salvo|senza"
     rf"|tranne|zonder|behalve|bez|кроме|без):?\s+{_FILLERS}"
 )

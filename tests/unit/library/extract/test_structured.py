@@ -462,7 +462,7 @@ def test_format_that_nothing_reads_is_refused_in_words(kind):
         ("Właściciel odpowiada za ogrzewanie, a najemca za drobne naprawy", "iso8859-2 cp1250"),
         ("Stanar plaća režije do desetog u mjesecu, uključujući grijanje", "iso8859-2 cp1250"),
         ("Café open 9½ hours, 30 m² × 2, ©2020 Foo®, El col·legi", "cp1252"),
-        ("Ruhezeiten gelten für alle von 22 bis 6 Uhr", "utf-16-le utf-16-be cp1252"),
+        ("Ruhezeiten gelten für jeden von 22 bis 6 Uhr", "utf-16-le utf-16-be cp1252"),
         ("It’s mine", "cp1252 utf-16-le"),
         ("The oven is at 20° only", "cp1252"),
         ("租金每月支付，住A座。", "gb18030"),
