@@ -230,13 +230,19 @@ def _value(number: str) -> float:
     return total + below
 
 
+def closed(fact: Fact) -> Fact:
+    """*fact* without what it leaves open."""
+    return fact if isinstance(fact, Date) else replace(fact, span=None)
+
+
 def differ(ours: Sequence[Fact], theirs: Sequence[Fact]) -> bool:
     """Whether just one number of a kind of ours is none of those of its kind in theirs.
 
     With two others it is another case; and "12 hours, not the 24 that are due" has theirs too.
     """
     odd: dict[object, Fact] = {}
-    untold = [other for other in theirs if not any(fact.agrees(other) for fact in ours)]
+    plain = map(closed, theirs)
+    untold = [other for other in plain if not any(fact.agrees(other) for fact in ours)]
     for fact in ours:
         alike, beside = (sum(map(fact.is_like, facts)) for facts in (theirs, ours))
         is_own = beside > alike and not any(map(fact.is_like, untold))

@@ -99,9 +99,8 @@ class Draft:
     @property
     def is_complete(self) -> bool:
         """Whether the reply has all that it needs, whatever still comes."""
-        if self.blocked or not self.finish:
-            return bool(self.blocked)
-        return FINISHES.get(self.finish) != "stop" or not is_incomplete_json(self.text)
+        is_whole = FINISHES.get(self.finish) != "stop" or not is_incomplete_json(self.text)
+        return bool(self.blocked or (self.finish and is_whole))
 
     @property
     def is_cut_short(self) -> bool:

@@ -176,7 +176,7 @@ async def _read_page(url: str, response: httpx.Response, media: Media) -> Page:
     host, (name, _, kinds) = response.url.host, _MEDIA[media]
     content_type = headers.get("content-type", "")
     # Of a repeated header the last value counts, as in browsers.
-    kind = content_type.rpartition(",")[2].partition(";")[0].strip().lower()
+    kind = re.split(r"[;\s]", content_type.rpartition(",")[2].strip(), maxsplit=1)[0].lower()
     if content_type and kind not in kinds.split():
         raise FetchError(
             "content-type",

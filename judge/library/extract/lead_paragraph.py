@@ -160,8 +160,7 @@ def _asides(page: PageBlocks, prose: Sequence[PageBlock]) -> list[bool]:
     for index, parent in enumerate(page.parents):
         may_be = sizes[index] < enough and index not in titled
         is_inside = bool(asides) and asides[parent]
-        own = may_be and is_aside(page.tags[index], page.attributes[index])
-        asides.append(is_inside or own)
+        asides.append(is_inside or (may_be and is_aside(page.tags[index], page.attributes[index])))
     return asides
 
 

@@ -53,10 +53,10 @@ _SCREEN_READER_CLASS = re.compile("sr-only|visually-?hidden|screen-reader-text|o
 
 _CSS_SPACE = re.compile(r"/\*[^*]{0,99}\*/| ?!important| ?([:;,(/]) ?")
 _HIDING_STYLE = re.compile(
-    r";(?:display:none|(?:content-)?visibility:(?:hidden|collapse)|clip:rect\([01]\D"
-    r"|(?:margin-)?(?:left|top):-\d{3}|text-indent:(?:-\d{3}|\d{3}%)|(?:right|bottom|inset):-\d{4}"
+    r";(?:display:none|(?:content-)?visibility:(?:hidden|collapse)|clip:rect\([01]\D|scale:0;"
+    r"|(?:left|top):-\d{3}|(?:margin-(?:left|top)|right|bottom|inset):-(?:\d{4}|999)"
     r"|font:(?:[^;]* )?0(?:px)?[/ ]|font-size:(?:0*\.?0+(?:[a-z%]|;)|(?:1|0?\.\d+)px|0?\.[0-2])"
-    r"|width:[01](?:px)?;|zoom:0?\.[0-2]|scale:0;|filter:[^;]*opacity\(0%?\)"
+    r"|text-indent:(?:-\d{3}|\d{3}%)|width:[01](?:px)?;|zoom:0?\.[0-2]|filter:[^;]*opacity\(0%?\)"
     r"|transform:[^;]*(?:translate\w{0,2}\(-(?:\d{4}|\d{3}(?:%|v))|scale[xy]?\(0[,)]|rotate[xy]\(90deg)"
     r"|clip-path:(?:inset\((?:[5-9]\d%|[^)]*\b100%)|(?:circle|ellipse)\(0(?![.\d])"
     r"|polygon\([\s0,px%]*\)))"
@@ -75,7 +75,7 @@ _WHITE = re.compile(
 
 _HIDING_CLASSES = frozenset(
     "d-none hidden is-hidden u-hidden invisible display-none uk-hidden w3-hide sf-hidden "
-    "element-invisible show-for-sr visible-print-block print-only".split()
+    "element-invisible element-hidden ng-hide show-for-sr visible-print-block print-only".split()
 )
 _SHOWING_CLASS = re.compile(
     r"(?:^|\s)(?:(?:sm|md|lg|xl|2xl|xxl):(?:block|inline|flex|grid|table|contents|visible|"
@@ -199,11 +199,12 @@ def read_blocks(root: LexborNode | None, enough: int = ENOUGH_CHARACTERS) -> Pag
             builder.end_block()
             builder.element = element
         tag = node.tag or ""
+        is_title = tag == "button" and not builder.parts and page.tags[element] in HEADING_TAGS
         if (text := node.text_content) is not None:
             builder.add_text(text, is_linked=is_linked)
         elif tag in LINE_BREAKS:
             builder.break_line(node)
-        elif tag not in SKIPPED_TAGS:
+        elif is_title or tag not in SKIPPED_TAGS:  # The heading of an accordion is a button.
             is_inline = builder.begin(tag)
             children, attributes = _children_reversed(node), node.attributes
             is_footnote = tag == "sup" and children and children[-1].tag == "a"

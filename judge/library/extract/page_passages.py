@@ -52,11 +52,12 @@ def read_passages(page: PageBlocks, content: Content | None = None) -> tuple[Pag
 
 
 def _items(page: PageBlocks) -> list[int]:
-    """For each element the outermost list item or table row around it (or itself), or 0."""
-    items: list[int] = []
-    for index, (parent, tag) in enumerate(zip(page.parents, page.tags, strict=True)):
-        outermost = items[parent] if items else 0
-        items.append(index if tag in _ITEM_TAGS and not outermost else outermost)
+    """For each element the outermost item, row or term around it (or itself or above it), or 0."""
+    items, term = [0], 0
+    for index, (parent, tag) in enumerate(zip(page.parents[1:], page.tags[1:], strict=True), 1):
+        term = index if tag == "dt" else term
+        own = term if tag == "dd" and page.parents[term] == parent else index
+        items.append(items[parent] or (own if tag in _ITEM_TAGS else 0))
     return items
 
 

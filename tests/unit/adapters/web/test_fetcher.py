@@ -86,6 +86,7 @@ async def test_three_redirects_are_followed_and_four_are_not(fetcher, web):
         (b"<html lang=en>", (), True),
         (b"<p>x</p>", (), False),
         (b"{}", (), False),
+        (b"<html>", (("Content-Type", "text/html charset=utf-8"),), True),
         (b"<html>", (("Content-Type", "text/plain"),), False),
         (b"<html>", (("Content-Type", "text/html"), ("Content-Type", "text/plain")), False),
         (b"<html>", (("Content-Type", "text/html"), ("Content-Type", "text/html")), True),

@@ -196,7 +196,7 @@ FOUND = {
     ),
     "text in colours that can be told apart is read": (
         f"<body><p style='color: #fff; background: navy; font-size: 0.9em; max-width: 1px;"
-        f"margin-right: -1000px; clip-path: inset(10% 20%); font: 10px/1 a;"
+        f"margin-right: -900px; margin-left: -400px; clip-path: inset(10% 20%); font: 10px/1 a;"
         f"transform: translateY(-20px)'>{WANTED}</p>"
     ),
     "text filled with its background is read": (

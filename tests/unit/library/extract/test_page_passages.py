@@ -39,6 +39,17 @@ def test_rows_of_a_table_are_read_as_a_list():
     assert texts(inner) == ["The rates are: 21 and over £12"]
 
 
+def test_term_is_read_with_its_descriptions():
+    inner = "<dl><dt>Unfair dismissal<dd>three months<dd>less a day<div><dt>Pay<dd>two</div></dl>"
+    assert texts(inner) == ["Unfair dismissal three months less a day; Pay two"]
+
+
+@pytest.mark.parametrize("title", ["<button>Who pays?</button>", "Who pays? <button>Copy</button>"])
+def test_button_that_unfolds_a_text_is_its_heading(title):
+    (found,) = passages(f"<h2>{title}</h2><div><p>{TEXT}</p></div>")
+    assert found.heading == "Who pays?"
+
+
 def test_repeated_text_is_one_passage():
     box = f"<div class=narrow><p>{TEXT}</p></div>"
     assert texts(f"{box}{box.replace('narrow', 'wide')}") == [TEXT]
