@@ -1217,6 +1217,85 @@ B().m()
 --- b.py
 from a import A
 A().m()  # use
+=== a fixture of pytest, where it is asked for | tests.conftest.account
+--- tests/conftest.py
+import pytest
+@pytest.fixture
+def account(): ...
+@pytest.fixture
+def bank(account, other=None):  # inferred
+    return account
+def helper(account): ...
+--- tests/test_a.py
+import pytest
+def test_one(account, tmp_path):  # inferred
+    account.open()
+@pytest.mark.usefixtures("account")  # inferred
+class TestIt:
+    def test_two(
+        self,
+        bank,
+        account,  # inferred
+    ): ...
+    def check(self, account): ...
+def test_three(request):
+    request.getfixturevalue("account")  # inferred
+--- tests/unit/test_b.py
+import pytest
+@pytest.fixture
+def account(account):  # inferred
+    return account
+def test_four(account): ...
+=== super after a class that is named | a.Base.m
+--- a.py
+class Base:
+    def m(self): ...
+class Middle(Base):
+    def m(self): ...
+class Leaf(Middle):
+    def m(self):
+        super(Middle, self).m()  # use
+        super(Leaf, self).m()
+=== what several tasks give | a.Page.text
+--- a.py
+import asyncio
+from dataclasses import dataclass
+@dataclass
+class Page:
+    text: str
+class Other:
+    text: str
+async def load() -> Page: ...
+async def other() -> Other: ...
+def read() -> Page: ...
+async def f(urls):
+    first, second = await asyncio.gather(load(), other())
+    first.text  # use
+    second.text
+    pages = await asyncio.gather(*(load() for u in urls))
+    [p.text for p in pages]  # use
+    for soon in asyncio.as_completed([load()]):
+        (await soon).text  # use
+    (await asyncio.to_thread(read)).text  # use
+=== instances that libraries make of a class | a.User.name
+--- a.py
+import attrs
+from django.db import models
+from django.shortcuts import get_object_or_404
+from pydantic import BaseModel
+class User(BaseModel):
+    name: str
+class Post(models.Model):
+    author = models.ForeignKey(User, on_delete=models.CASCADE)
+    editor = models.ForeignKey("User")
+    def by(self):
+        return self.author.name + self.editor.name  # use
+def f(request, user: User):
+    get_object_or_404(User, pk=1).name  # use
+    User.model_validate({}).name  # use
+    user.model_copy(update={}).name  # use
+    attrs.evolve(user, name="x").name  # use
+    User.other({}).name
 === a parameter whose type a web framework wraps | a.Store.save
 --- a.py
 class Store:

@@ -234,6 +234,37 @@ def test_a_name_may_be_written_with_its_path(repo, name):
             graph.where_used(wrong)
 
 
+@pytest.mark.parametrize(
+    ("name", "resolved"),
+    [
+        ("backend/app/models.py::User::save", "app.models.User.save"),
+        ("backend.app.models.User", "app.models.User"),
+        ("models.User().save()", "app.models.User.save"),
+        ("backend/app/__init__.py::create", "app.create"),
+        ("app.services.py", "app.services"),
+        ("acme.core.log.setup", "core.log.setup"),
+        ("libs/src/acme/core", "core"),
+        ("web/src/api/index.ts:load", "web.src.api.load"),
+        ("src/types.d.ts:Options", "web.src.types.Options"),
+    ],
+)
+def test_a_name_may_begin_with_folders_that_are_no_packages(repo, name, resolved):
+    graph = graph_of(
+        repo(
+            "--- backend/app/__init__.py\ndef create(): ...\n--- backend/app/models.py\n"
+            "class User:\n    def save(self): ...\n"
+            "--- backend/app/services.py\nfrom app import models\n"
+            "--- libs/src/acme/core/__init__.py\n"
+            "--- libs/src/acme/core/log.py\ndef setup(): ...\n"
+            "--- web/src/api/index.ts\nexport function load() {}\n"
+            "--- web/src/types.d.ts\nexport interface Options {}\n"
+        )
+    )
+    if "/src" in f"/{name}" and name.partition(":")[0].endswith(".ts"):
+        pytest.importorskip("tree_sitter_typescript")
+    assert graph.where_used(name).resolved == resolved
+
+
 def test_a_module_that_is_found_from_a_new_folder_is_linked_again(repo):
     root = repo("--- a/run.py\nfrom app.x import f\nf()\n")
     graph = graph_of(root)
@@ -265,13 +296,17 @@ def test_a_new_name_finds_the_symbol(repo):
         ("Stoer", "a.Store"),
         ("STORE", "a.Store"),
         ("Store.LOAD", "a.Store.load"),
+        ("class Store", "a.Store"),
+        ("elper", "a.helper"),
+        ("Store.load_all_rows", "b.loads_all_rows"),
+        ("all_rows", "b.loads_all_rows"),
     ],
 )
 def test_an_unknown_member_is_answered_with_those_that_look_alike(repo, name, similar):
     root = repo(
         "--- a.py\nclass Base:\n    def save(self): ...\nclass Store(Base):\n"
         "    color = 1\n    def load(self): ...\ndef helper(): ...\n"
-        "--- b.py\ndef loads(): ...\ndef colours(): ...\n"
+        "--- b.py\ndef loads(): ...\ndef colours(): ...\ndef loads_all_rows(): ...\n"
     )
     with pytest.raises(UnknownSymbol, match=f"Did you mean.* ?{similar}[,?]"):
         graph_of(root).where_used(name)

@@ -819,6 +819,88 @@ export function A() {
   useStore().save(); // inferred
   inject(Store).save(); // use
 }
+=== this in what a field is first set to | a.Api.get
+--- a.ts
+class Api { get() { return 1; } }
+class Page {
+  api = new Api();
+  count = this.api.get(); // use
+  later = debounce(() => this.api.get()); // use
+  handlers = { load: () => this.api.get() }; // use
+  static of = wrap(function () { return this.api.get(); });
+}
+const outside = { api: 1, load: () => this.api.get() };
+=== what a module that is loaded when it is needed gives | page.Page
+--- page.tsx
+export const Page = () => null;
+--- a.tsx
+const One = lazy(() => import("./page").then((m) => ({ default: m.Page }))); // use
+async function f() {
+  (await import("./page")).Page; // use
+}
+const two = require("./page").Page; // use
+=== what promises, maps and arrays give | a.Store.save
+--- a.ts
+class Store { save() {} }
+class Other { save() {} }
+async function load(id?: number): Promise<Store> { return new Store(); }
+async function other(): Promise<Other> { return new Other(); }
+async function f(map: Map<Other, Store>, by: Record<string, Store>, ids: number[], all: Store[]) {
+  const [one, two] = await Promise.all([load(), other()]);
+  one.save(); // use
+  two.save();
+  (await Promise.all(ids.map((id) => load(id)))).forEach((x) => x.save()); // inferred
+  for (const [key, value] of map) {
+    value.save(); // use
+    key.save();
+  }
+  [...map.values()].forEach((x) => x.save()); // use
+  [...map.keys()].forEach((x) => x.save());
+  map.forEach((x) => x.save()); // use
+  for (const [key, value] of Object.entries(by)) value.save(); // use
+  Object.entries(by).map(([, value]) => value.save()); // use
+  const sorted = [...all].sort();
+  sorted[0].save(); // use
+  ids.map((): Store => new Store()).filter(Boolean)[0].save(); // use
+  all.map(() => new Other())[0].save();
+  Array.from(all, () => new Other()).map((x) => x.save());
+  Array.from(all).map((x) => x.save()); // use
+  const [a, b] = [new Store(), new Other()];
+  a.save(); // use
+  b.save();
+  [new Other(), new Store()][1].save(); // use
+  const [, /* the */ second, ...rest] = [new Store(), new Other()];
+  second.save();
+  [new Store(), new Store()].filter(Boolean).forEach((x) => x.save()); // use
+}
+=== what more hooks, signals and components give | a.State.count
+--- a.ts
+export interface State { count: number; name: string }
+export interface Props { count: number }
+export function reduce(state: State, action: string): State { return state; }
+--- b.tsx
+import React, { cache, useCallback, useReducer } from "react";
+import { computed, ref } from "vue";
+import { signal } from "@angular/core";
+import { reduce, State, Props } from "./a";
+function A() {
+  const [state, dispatch] = useReducer(reduce, open());
+  const load = useCallback((): State => open(), []);
+  const kept = cache(async (): Promise<State> => open());
+  return state.count + load().count; // use
+}
+const all = ref<State[]>([]);
+const first = computed((): State => all.value[0]);
+all.value.map((one) => one.count); // use
+first.value.count; // use
+const shown = signal<State>(open());
+shown().count; // use
+class B extends React.Component<Props, State> {
+  render() {
+    const { count } = this.props;
+    return this.state.count + count; // use
+  }
+}
 === a call that says its types | a.User.name
 --- a.ts
 export interface User { name: string }
@@ -957,6 +1039,20 @@ def test_typescript_tests_are_tests_and_not_callers(built):
         ("caller", "app.ts", 2),
         ("test", "sums.test.ts", 4),
     ]
+
+
+def test_lineage_goes_through_constructors_and_functions_without_a_name(built):
+    root = built(
+        "--- a.ts\nexport function open() {}\nexport class Store { constructor() { open(); } }\n"
+        "--- b.ts\nimport { Store } from './a';\n"
+        "function each(ids: number[]) {\n  return ids.map((id) => new Store());\n}\n"
+        "function all() { return each([]); }\n"
+    )
+    graph = CodeGraph(root)
+
+    users = {item.symbol: item.line for item in graph.lineage("open", "down").items}
+    assert users == {"a.Store.constructor": 2, "b.each.<function 3>": 3, "b.each": 3, "b.all": 5}
+    assert "a.open" in {item.symbol for item in graph.lineage("all", "up").items}
 
 
 #: Parts of source, which bars separate.

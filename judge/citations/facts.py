@@ -228,12 +228,17 @@ def _value(number: str) -> float:
     return total + below
 
 
+def closed(fact: Fact) -> Fact:
+    """*fact* without what it leaves open."""
+    return fact if isinstance(fact, Date) else replace(fact, span=None)
+
+
 def differ(ours: Sequence[Fact], theirs: Sequence[Fact]) -> bool:
     """Whether just one number of a kind of ours is none of those of its kind in theirs.
 
     With two others it is another case; and "12 hours, not the 24 that are due" has theirs too.
     """
-    untold = [other for other in theirs if not any(fact.agrees(other) for fact in ours)]
+    untold = [other for other in theirs if not any(fact.agrees(closed(other)) for fact in ours)]
     odd: dict[object, Fact] = {}
     for fact in ours:
         if any(map(fact.is_like, untold)) and not any(map(fact.agrees, theirs)):

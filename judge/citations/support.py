@@ -19,6 +19,7 @@ from judge.citations.facts import (
     SMALL_NUMBERS,
     Fact,
     Quantity,
+    closed,
     differ,
     lowered,
     quantities,
@@ -257,8 +258,8 @@ class SourceReading:
 
     @functools.cached_property
     def _amounts(self) -> list[Fact]:
-        """The numbers of all sentences."""
-        return [fact for sentence in self.sentences for fact in quantities(sentence)]
+        """The numbers of all sentences; what one leaves open holds for that sentence alone."""
+        return [closed(fact) for sentence in self.sentences for fact in quantities(sentence)]
 
 
 def support(claim: str, sentences: Sequence[str]) -> Support:

@@ -19,18 +19,12 @@ from codegraph.module_index import ModuleIndex, packages_of
 from codegraph.path_aliases import PathAliases, is_config
 from codegraph.read.languages import has_reader, language_of, read_facts
 from codegraph.source_text import content_hash, decoded, is_binary
-from codegraph.store.artifact import (
-    CachedFile,
-    FileRecord,
-    decode_build_cache,
-    encode_artifact,
-    encode_build_cache,
-)
+from codegraph.store import artifact
 from codegraph.store.repository import FACTS_NAME, GRAPH_NAME, MAX_FILE_BYTES, Repository
 
 #: Called with the number of steps done and the number of all steps.
 Progress = Callable[[int, int], None]
-_Files = dict[str, CachedFile]
+_Files = dict[str, artifact.CachedFile]
 
 
 def build_graph_for_repo(
@@ -44,7 +38,9 @@ def build_graph_for_repo(
     progress = on_progress or (lambda _done, _total: None)
     try:
         content, written_ns = repository.stored(FACTS_NAME)
-        return _Builder(repository, progress, decode_build_cache(content), written_ns).run()
+        return _Builder(
+            repository, progress, artifact.decode_build_cache(content), written_ns
+        ).run()
     except (msgspec.DecodeError, GraphMissing):  # what the last build left is damaged
         return _Builder(repository, progress, {}, 0).run()
 
@@ -70,9 +66,9 @@ class _Builder:
         linked = self._link()
         self._on_progress(2 * len(files), 2 * len(files))
         new = self._new.values()
-        graph = encode_artifact([f.record for f in new], [f.part for f in new if f.facts])
+        graph = artifact.encode_artifact([f.record for f in new], [f.part for f in new if f.facts])
         self._repository.write(GRAPH_NAME, graph)
-        self._repository.write(FACTS_NAME, encode_build_cache(self._new))
+        self._repository.write(FACTS_NAME, artifact.encode_build_cache(self._new))
         return BuildReport(
             files=len(files),
             nodes=sum(file.counts[0] for file in new),
@@ -85,7 +81,7 @@ class _Builder:
 
     # --- reading ----------------------------------------------------------------------------
 
-    def _file(self, path: str, stat: FileStat) -> CachedFile:
+    def _file(self, path: str, stat: FileStat) -> artifact.CachedFile:
         """A file as it is now, taken from the last build if it has not changed."""
         old = self._old.get(path)
         if old is not None and old.record.is_unchanged(stat, self._written_ns):
@@ -95,11 +91,13 @@ class _Builder:
         content = None if stat.size > MAX_FILE_BYTES else self._repository.read(path)
         language = language_of(path)
         digest = content_hash(content) if content is not None else ""
-        record = partial(FileRecord, path, language, digest, stat.size, stat.mtime_ns)
+        record = partial(artifact.FileRecord, path, language, digest, stat.size, stat.mtime_ns)
         if content is None:
-            return CachedFile(record("too-large" if stat.size > MAX_FILE_BYTES else "unreadable"))
+            return artifact.CachedFile(
+                record("too-large" if stat.size > MAX_FILE_BYTES else "unreadable")
+            )
         if is_binary(content):
-            return CachedFile(record("binary"))
+            return artifact.CachedFile(record("binary"))
         if old is not None and old.facts and old.record.hash == digest:
             return replace(old, record=record("parsed"))
         self._read += 1
@@ -108,10 +106,10 @@ class _Builder:
         except SyntaxError:
             facts, status = None, "syntax-error"
         if facts is None:
-            return CachedFile(record(status))
+            return artifact.CachedFile(record(status))
         self._facts[path] = facts
         stored = msgspec.msgpack.encode(facts)
-        return CachedFile(record("parsed"), stored, sorted(defined_names(facts)))
+        return artifact.CachedFile(record("parsed"), stored, sorted(defined_names(facts)))
 
     def _load(self, path: str) -> FileFacts | None:
         if path not in self._facts:

@@ -189,5 +189,12 @@ class FieldUse(_Fact, frozen=True, tag="field"):
     is_key: bool = False
 
 
-#: What an occurrence names: an expression, another binding, or a field.
-Target: TypeAlias = Binding | FieldUse
+class FixtureUse(_Fact, frozen=True, tag="fix"):
+    """A fixture of pytest that is asked for by its name, in the class or module of *scope*."""
+
+    scope: int
+    name: str
+
+
+#: What an occurrence names: an expression, another binding, a field, or a fixture.
+Target: TypeAlias = Binding | FieldUse | FixtureUse

@@ -78,7 +78,7 @@ class ModuleIndex:
         nearby = [path for root, path in below if importer.startswith(root) and path != importer]
         paths = [*self._by_name.get(name, ()), *nearby]
         paths = paths or [path for _, path in below if path != importer]
-        paths = [path for path in paths if importer.startswith(_apart(_root_of(path, name)))]
+        paths = [path for path in paths if importer.startswith(_apart(path, name))]
         return max(paths, key=lambda path: _nearness(path, importer), default=None)
 
     def candidate_names(self, name: str, importer: str) -> list[str]:
@@ -158,14 +158,10 @@ def without_root(name: str) -> str:
     return rest if first in _SOURCE_ROOTS and rest else name
 
 
-def _root_of(path: str, name: str) -> str:
-    """The folder from which the file at *path* is imported by the dotted *name*."""
+def _apart(path: str, name: str) -> str:
+    """The folder of tests or the like, outside of which nothing imports *path* by that *name*."""
     folders = _folder(path).split("/")
-    return "/".join(folders[: len(_dotted(path).split(".")) - len(name.split("."))])
-
-
-def _apart(root: str) -> str:
-    """The folder of tests or examples that *root* is in: no other code imports from there."""
+    root = "/".join(folders[: len(_dotted(path).split(".")) - len(name.split("."))])
     match = _APART.match(f"{root}/")
     return match[0] if match else ""
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from posixpath import dirname, join, normpath
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -165,10 +165,7 @@ def is_config(path: str) -> bool:
     return path.endswith(".json") and bool(_CONFIG_NAME.search(path) or _PACKAGE.search(path))
 
 
-_Json = TypeVar("_Json")
-
-
-def _parsed(text: str, kind: type[_Json]) -> _Json:
+def _parsed(text: str, kind: Any) -> Any:
     """A configuration, which may have comments and trailing commas; empty when it is invalid."""
     for pattern in (_COMMENT, _TRAILING_COMMA):
         text = pattern.sub(lambda match: match[1] or "", text)

@@ -49,12 +49,12 @@ def with_source(text: str, domain: str, source: SourceSpec) -> str:
 
 
 def _extended(text: str, domain: str, source: SourceSpec) -> str:
-    """*text* with *source* added in the layout that the domain's sources have."""
+    """*text* with *source* added in the layout and with the line ends that it has."""
+    if "\r\n" in text and text.count("\n") == text.count("\r\n"):
+        return _extended(text.replace("\r\n", "\n"), domain, source).replace("\n", "\r\n")
     document: Any = tomlkit.parse(text)
     table = document["domains"][domain]
-    if "sources" not in table:
-        table.append("sources", tomlkit.array().multiline(True))
-    sources = table["sources"]
+    sources = table.setdefault("sources", tomlkit.array().multiline(True))
     if isinstance(sources, AoT):
         item = tomlkit.table()
         item.update(_set_keys(source))

@@ -41,6 +41,7 @@ The repair takes 4 to 9 weeks. | The repair takes 4 to 6 weeks.
 Early conciliation lasts up to 6 weeks. | Early conciliation lasts up to 12 weeks.
 The penalty is £60 per parent if paid in time. | The penalty is £80 per parent and per child if paid in time.
 The charge is reduced by 50% until 20/11/2025. | The charge is reduced by 50% until 12 November 2025.
+You must have worked at least 80 hours in the last 5 weeks. | You must have worked at least 40 hours in the last 5 weeks.
 The pay is half a week's wage for a full year. | The pay is one and a half weeks' wage for a full year.
 """.strip().splitlines()
 
@@ -110,6 +111,8 @@ def test_number_of_another_sentence_is_no_contradiction() -> None:
     said, other = "Refunds take 28 days at the shop.", "Returned goods are kept for 28 days."
     assert contradicts(said, "Refunds take 14 days at the shop.")
     assert not contradicts(said, "Refunds take 14 days at the shop.", other)
+    leaves_it_open = "Returned goods are kept for at least 21 days."
+    assert contradicts(said, "Refunds take 14 days at the shop.", leaves_it_open)
 
 
 def test_at_most_one_in_a_hundred_faithful_paraphrases_is_flagged() -> None:

@@ -3,13 +3,8 @@
 from typing import TYPE_CHECKING
 
 from codegraph import ir
+from codegraph.infer import standard_library as std
 from codegraph.infer import types as ty
-from codegraph.infer.standard_library import (
-    CASTS,
-    FUNCTION_RESULTS,
-    METHOD_RESULTS,
-    external_instance,
-)
 
 if TYPE_CHECKING:
     from codegraph.infer.type_evaluator import TypeEvaluator
@@ -35,7 +30,7 @@ class CallEvaluator:
         """The types of a call in the file at *path*."""
         function = call.function
         if isinstance(function, ir.Name) and function.name == "super":
-            return self._super(ty.Definition(path, function.scope))
+            return self._super(ty.Definition(path, function.scope), call.arguments)
         arguments = [(path, argument) for argument in call.arguments]
         functions = self._evaluator.types(path, function)
         if any(isinstance(f, ty.External) and f.name.endswith(".TypeVar") for f in functions):
@@ -43,8 +38,8 @@ class CallEvaluator:
             return (ty.TypeVariable(f"{path}:{id(call)}", ty.union(allowed)),)
         return ty.union(self.result(t, arguments) for t in functions)
 
-    def _super(self, inside: ty.Definition) -> ty.Types:
-        """The type of `super()` in the scope *inside*: of the innermost method around it."""
+    def _super(self, inside: ty.Definition, arguments: tuple[ir.Expr, ...]) -> ty.Types:
+        """The type of `super()`, or `super(Class, self)`, in the scope *inside*, of its method."""
         path, index = inside
         while index > 0:
             function = ty.Definition(path, index)
@@ -52,7 +47,9 @@ class CallEvaluator:
             cls = ty.Definition(path, index)
             if index > 0 and self._resolver.scope(cls).kind == "class":
                 receiver = self._evaluator.first_parameter_type(function) or ty.Instance(cls)
-                return (ty.SuperObject(cls, receiver),)
+                named = self._evaluator.types(path, arguments[0]) if arguments else ()
+                classes = [t.cls for t in named if isinstance(t, ty.ClassObject)]
+                return (ty.SuperObject(classes[0] if classes else cls, receiver),)
         return ()
 
     def method_result(self, type_: ty.Type, method: str) -> ty.Types:
@@ -75,10 +72,12 @@ class CallEvaluator:
                 returned = callee.argument(0)
                 return tuple(t for t in returned if not isinstance(t, ty.TypeVariable))
             case ty.ExternalMethod(receiver=ty.Generic() as receiver, name=name):
-                rule = METHOD_RESULTS.get(f"{receiver.kind}.{name}")
+                rule = std.METHOD_RESULTS.get(full := f"{receiver.kind}.{name}")
+                if rule is None and full in std.FUNCTION_RESULTS:
+                    return self._external_result(full, arguments or [])
                 return rule(receiver) if rule is not None else ()
             case ty.External(arguments=type_arguments) if type_arguments:
-                return external_instance(callee)
+                return std.external_instance(callee)
             case ty.External(name=name):
                 return self._external_result(name, arguments or [])
         return ()
@@ -119,25 +118,17 @@ class CallEvaluator:
             yielded = ty.union(self._evaluator.types(function.path, part) for part in scope.yielded)
             return self._as_context_manager(function, ty.generic(kind, yielded))
         types = ty.union(self._evaluator.types(function.path, part) for part in scope.returned)
-        self_type = self._evaluator.first_parameter_type(function)
-        types = self._with_receiver_class(types, self_type, callee.receiver)
+        own, receiver = self._evaluator.first_parameter_type(function), callee.receiver
+        if receiver is not None and own is not None:
+            # The receiver's class for the method's own: `self` and `cls()`.
+            alone = (ty.Instance(own.cls), ty.ClassObject(own.cls))
+            types = tuple(
+                type(t)(receiver.cls, receiver.arguments)
+                if isinstance(t, (ty.Instance, ty.ClassObject)) and t in alone
+                else t
+                for t in types
+            )
         return ty.generic("awaitable", types) if scope.is_async else types
-
-    def _with_receiver_class(
-        self,
-        types: ty.Types,
-        own: ty.Instance | ty.ClassObject | None,
-        receiver: ty.Instance | ty.ClassObject | None,
-    ) -> ty.Types:
-        """*types* with a method's own class replaced by the receiver's: for `self` and `cls()`."""
-        if receiver is None or own is None:
-            return types
-        return tuple(
-            type(t)(receiver.cls, receiver.arguments)
-            if isinstance(t, (ty.Instance, ty.ClassObject)) and t.cls == own.cls and not t.arguments
-            else t
-            for t in types
-        )
 
     def _as_context_manager(self, function: ty.Definition, types: ty.Types) -> ty.Types:
         """*types*, as context managers if *function* is decorated with `contextmanager`."""
@@ -215,9 +206,9 @@ class CallEvaluator:
 
     def _external_result(self, name: str, arguments: list[Argument]) -> ty.Types:
         """The types of a call of something outside the repository."""
-        if name in CASTS and arguments:
+        if name in std.CASTS and arguments:
             return ty.substitute(self._evaluator.annotation_types(*arguments[0]), {})
-        rule = FUNCTION_RESULTS.get(name) or FUNCTION_RESULTS.get(name.rpartition(".")[2])
+        rule = std.FUNCTION_RESULTS.get(name) or std.FUNCTION_RESULTS.get(name.rpartition(".")[2])
         if rule is None:
             return ty.generic(name)
         types = [self._evaluator.types(*argument) for argument in arguments]
@@ -240,6 +231,8 @@ class CallEvaluator:
         match type_:
             case ty.Generic(kind="tuple"):
                 return ty.union(type_.arguments)
+            case ty.Generic(kind="map"):
+                return ty.generic("tuple", type_.argument(0), type_.argument(1))
             case ty.Generic(kind=kind):
                 iterable = _ASYNC_ITERABLE if is_async else _ITERABLE
                 return type_.argument(0) if kind in iterable else ()
@@ -265,7 +258,7 @@ class CallEvaluator:
 
     def _item_of(self, type_: ty.Type, index: int | None) -> ty.Types:
         match type_:
-            case ty.Generic(kind="dict"):
+            case ty.Generic(kind="dict" | "map"):
                 return type_.argument(1)
             case ty.Generic(kind=kind, arguments=parts):
                 if kind == "tuple" and index is not None and -len(parts) <= index < len(parts):

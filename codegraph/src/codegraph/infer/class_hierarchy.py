@@ -4,21 +4,15 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from codegraph import ir
+from codegraph.infer import name_resolver as names
+from codegraph.infer import standard_library as std
 from codegraph.infer import types as ty
-from codegraph.infer.name_resolver import (
-    DECLARING_BINDINGS,
-    MAX_BINDINGS,
-    Declaration,
-    prefer_declared,
-)
-from codegraph.infer.standard_library import CONTEXT_MANAGERS, ENUMS, METHOD_RESULTS, PROPERTIES
 
 if TYPE_CHECKING:
     from codegraph.infer.type_evaluator import TypeEvaluator
 
 #: Per base. Merging takes quadratic time, and no class written by hand has half as many.
 _MAX_ANCESTORS = 100
-_FLAGS = {"staticmethod": "static", "classmethod": "class"}
 #: Bases that declare the type parameters of a class.
 _DECLARING_BASES = ("Generic", "Protocol")
 
@@ -43,7 +37,7 @@ class Member(NamedTuple):
     *receiver* is the object whose attribute it is; None for an attribute of a module.
     """
 
-    declaration: Declaration
+    declaration: names.Declaration
     receiver: ty.Instance | ty.ClassObject | None
     mapping: ty.Substitution
 
@@ -137,7 +131,7 @@ class ClassHierarchy:
 
     def is_enum(self, cls: ty.Definition) -> bool:
         """Whether a class is an enumeration, so that its attributes are its instances."""
-        return any(_last(name) in ENUMS for name in self.external_base_names(cls))
+        return any(_last(name) in std.ENUMS for name in self.external_base_names(cls))
 
     def external_base_names(self, cls: ty.Definition) -> set[str]:
         """The full names of the external base classes."""
@@ -155,12 +149,12 @@ class ClassHierarchy:
 
     def _decorator_flags(self, path: str, decorator: ir.Expr) -> list[str]:
         flags = []
-        for declaration in self._resolver.resolve(path, decorator):
+        callee = decorator.function if isinstance(decorator, ir.Call) else decorator
+        for declaration in self._resolver.resolve(path, callee):
             match declaration.value:
                 case ty.External(name=name):
-                    own = CONTEXT_MANAGERS.get(name) or _FLAGS.get(_last(name), "")
-                    flags.append("property" if name in PROPERTIES else own)
-                case ir.ClassBinding(scope=scope):
+                    flags.append(std.DECORATORS.get(name) or std.DECORATORS.get(_last(name), ""))
+                case ir.ClassBinding(scope=scope) if callee is decorator:
                     ancestors = self.mro(ty.Definition(declaration.path, scope)).ancestors
                     if any("__get__" in self._resolver.scope(a.cls).names for a in ancestors):
                         flags.append("property")
@@ -195,33 +189,39 @@ class ClassHierarchy:
             declarations, is_in_body = self._declarations(cls, name)
             solved = {k: ty.substitute(v, arguments) for k, v in mapping.items()} or arguments
             members = [Member(declaration, type_, solved) for declaration in declarations]
-            if any(isinstance(member.declaration.value, DECLARING_BINDINGS) for member in members):
+            if any(
+                isinstance(member.declaration.value, names.DECLARING_BINDINGS) for member in members
+            ):
                 return members
             assigned = assigned or members
             if is_in_body:
                 break
         return assigned
 
-    def _declarations(self, cls: ty.Definition, name: str) -> tuple[list[Declaration], bool]:
+    def _declarations(self, cls: ty.Definition, name: str) -> tuple[list[names.Declaration], bool]:
         """The declarations of *name* in one class, and whether some are in its body."""
         scope = self._resolver.scope(cls)
         in_body = scope.names.get(name, [])
-        in_methods = scope.attributes.get(name, [])[:MAX_BINDINGS]
+        in_methods = scope.attributes.get(name, [])[: names.MAX_BINDINGS]
         if not in_body and not in_methods:
             return [], False
         found = self._resolver.declarations(cls.path, in_body)
         if not any(isinstance(d.value, (ir.FunctionBinding, ir.ClassBinding)) for d in found):
             found += self._resolver.declarations(cls.path, in_methods)
-        return prefer_declared(found), bool(in_body)
+        return names.prefer_declared(found), bool(in_body)
 
     def attribute_types(self, type_: ty.Type, name: str) -> ty.Types:
         """The types of the attribute *name* of the type *type_*."""
         match type_:
-            case ty.Generic(kind="reference") if name in ("value", "current"):
-                return type_.argument(0)
-            case ty.Generic(kind=kind, arguments=arguments):
-                is_known = f"{kind}.{name}" in METHOD_RESULTS
-                return (ty.ExternalMethod(type_, name),) if is_known or not arguments else ()
+            case ty.Generic(kind=kind, arguments=parts):
+                if f"{kind}.{name}" in std.HELD:
+                    return type_.argument(std.HELD[f"{kind}.{name}"])
+                if kind == "tuple":  # an array, in TypeScript
+                    kind, type_ = "list", ty.Generic("list", (ty.union(parts),))
+                is_known = any(
+                    f"{kind}.{name}" in t for t in (std.METHOD_RESULTS, std.FUNCTION_RESULTS)
+                )
+                return (ty.ExternalMethod(type_, name),) if is_known or not parts else ()
         members = self.find(type_, name)
         if not members:
             return self._implicit_attribute_types(type_, name)
@@ -232,7 +232,8 @@ class ClassHierarchy:
         match type_:
             case ty.Instance() if name == "__class__":
                 return (ty.ClassObject(type_.cls, type_.arguments),)
-            case (ty.ClassObject() as made) | ty.SuperObject(receiver=made) if name == "__new__":
+            case ty.ClassObject() | ty.Instance() | ty.SuperObject() if name in std.CONSTRUCTORS:
+                made = type_.receiver if isinstance(type_, ty.SuperObject) else type_
                 return ty.generic("callable", (ty.instance_of(made),))
             case ty.Instance():
                 bases = self.generic_bases(type_)

@@ -24,11 +24,7 @@ class FileLinker:
     """
 
     def __init__(
-        self,
-        path: str,
-        modules: ModuleIndex,
-        load: LoadFacts,
-        known_names: Collection[str],
+        self, path: str, modules: ModuleIndex, load: LoadFacts, known_names: Collection[str]
     ) -> None:
         self._path = path
         self._modules = modules
@@ -146,6 +142,9 @@ class FileLinker:
                 return self._attribute_targets(target)
             case ir.FieldUse():
                 return self._field_targets(target)
+            case ir.FixtureUse(scope=scope, name=name):
+                fixture = self._evaluator.fixture(ty.Definition(self._path, scope), name)
+                return [(self._id(fixture), "inferred")] if fixture is not None else []
             case ir.ImportFrom(name="*"):
                 symbols = []
             case _:

@@ -18,8 +18,6 @@ from codegraph.infer.class_hierarchy import ClassHierarchy
 from codegraph.infer.name_resolver import Declaration, NameResolver
 from codegraph.infer.standard_library import external_instance
 
-#: pytest finds a fixture by name: in the class, the module or a `conftest.py` of a folder above.
-_FIXTURE_DECORATORS = frozenset({"pytest.fixture", "pytest_asyncio.fixture"})
 _GENERIC = (ty.ClassObject, ty.External, ty.FunctionObject)
 _LITERALS = {"str", "int", "float", "bool", "bytes", "complex"}
 
@@ -141,8 +139,7 @@ class TypeEvaluator:
         parameter = self.resolver.scope(function).params[binding.index]
         self_type = self.first_parameter_type(function)
         self_types = (self_type,) if self_type is not None else ()
-        is_first = binding.index == 0 and parameter.kind == "p"
-        receiver = self_types if is_first else ()
+        receiver = self_types if binding.index == 0 and parameter.kind == "p" else ()
         if parameter.annotation is not None:
             types = self.annotation_types(path, parameter.annotation)
             types = ty.substitute(types, {"Self": self_types}) or receiver
@@ -155,7 +152,28 @@ class TypeEvaluator:
             return receiver
         if parameter.default is not None:
             return self.types(path, parameter.default)
-        return () if self.declared_only else _fixture_types(self, function, parameter.name)
+        return () if self.declared_only else self._fixture_types(function, parameter.name)
+
+    def _fixture_types(self, function: ty.Definition, name: str) -> ty.Types:
+        """The types of the fixture *name* in *function*, when that is a test or a fixture."""
+        is_test = self.resolver.scope(function).name.startswith("test")
+        is_asking = is_test or "fixture" in self.classes.flags(function)
+        fixture = self.fixture(function, name) if is_asking else None
+        if fixture is None:
+            return ()
+        types, scope = self.calls.result(ty.FunctionObject(fixture)), self.resolver.scope(fixture)
+        if scope.yielded:
+            return self.calls.elements(types, is_async=scope.is_async)
+        return self.calls.awaited(types) if scope.is_async else types
+
+    def fixture(self, user: ty.Definition, name: str) -> ty.Definition | None:
+        """The fixture *name* as pytest finds it for the function or class *user*, if any."""
+        for path, value, _ in _candidates(self.resolver, user, name):
+            if isinstance(value, ir.FunctionBinding):
+                found = ty.Definition(path, value.scope)
+                if found != user and "fixture" in self.classes.flags(found):
+                    return found
+        return None
 
     def first_parameter_type(self, function: ty.Definition) -> ty.Instance | ty.ClassObject | None:
         """The type of a method's `self` or `cls`; None for static methods and other functions."""
@@ -195,28 +213,12 @@ def _allowed_types(type_: ty.Type) -> ty.Types:
     return ()
 
 
-def _fixture_types(evaluator: TypeEvaluator, function: ty.Definition, name: str) -> ty.Types:
-    """The types of the fixture *name* in *function*, when that is a test or a fixture."""
-    resolver = evaluator.resolver
-    scope = resolver.scope(function)
-    if not scope.name.startswith("test") and not _is_fixture(resolver, function):
-        return ()
-    for path, value, _ in _candidates(resolver, function.path, scope.parent, name):
-        if isinstance(value, ir.FunctionBinding):
-            fixture = ty.Definition(path, value.scope)
-            if fixture != function and _is_fixture(resolver, fixture):
-                types = evaluator.calls.result(ty.FunctionObject(fixture))
-                is_async = resolver.scope(fixture).is_async
-                if resolver.scope(fixture).yielded:
-                    return evaluator.calls.elements(types, is_async=is_async)
-                return evaluator.calls.awaited(types) if is_async else types
-    return ()
-
-
-def _candidates(resolver: NameResolver, path: str, owner: int, name: str) -> Iterator[Declaration]:
+def _candidates(resolver: NameResolver, user: ty.Definition, name: str) -> Iterator[Declaration]:
     """The declarations of *name* in the class, the module and each `conftest.py`, in order."""
-    scope = resolver.scope(ty.Definition(path, owner))
+    path, scope = user.path, resolver.scope(user)
     keys = (fixture_key(name), name)
+    if scope.kind == "function":
+        scope = resolver.facts(path).scopes[scope.parent]
     if scope.kind == "class":
         for key in keys:
             yield from resolver.declarations(path, scope.names.get(key, ()))
@@ -227,13 +229,3 @@ def _candidates(resolver: NameResolver, path: str, owner: int, name: str) -> Ite
         for key in keys:
             for declaration in resolver.module_declarations(file, key):
                 yield from resolver.resolve_alias(declaration)
-
-
-def _is_fixture(resolver: NameResolver, function: ty.Definition) -> bool:
-    for decorator in resolver.scope(function).decorators:
-        callee = decorator.function if isinstance(decorator, ir.Call) else decorator
-        if isinstance(callee, (ir.Attribute, ir.Name, ir.Variable)):
-            values = (d.value for d in resolver.resolve(function.path, callee))
-            if any(isinstance(v, ty.External) and v.name in _FIXTURE_DECORATORS for v in values):
-                return True
-    return False

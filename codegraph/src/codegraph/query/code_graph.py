@@ -8,16 +8,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
+from codegraph import models
 from codegraph.errors import BadPattern, BadRepository
-from codegraph.models import (
-    CodeContextResult,
-    Freshness,
-    LineageItem,
-    LineageResult,
-    SearchResult,
-    Staleness,
-    WhereUsedResult,
-)
 from codegraph.query.context import gather_context
 from codegraph.query.graph import Graph
 from codegraph.query.lineage import LineageStep, parse_direction, walk
@@ -47,7 +39,7 @@ class CodeGraph:
 
     def search(
         self, query: str, limit: int = 20, *, is_regex: bool = False, ignore_case: bool = False
-    ) -> SearchResult:
+    ) -> models.SearchResult:
         """The lines that contain *query*, by file and line; lines near each other share an item.
 
         Raise BadPattern for an empty query, or an expression that is invalid or takes too long.
@@ -58,9 +50,9 @@ class CodeGraph:
         matches = matcher(query, is_regex=is_regex, ignore_case=ignore_case)
         found = find_matches(graph.artifact.files, self._repository.read, matches)
         items, truncated = _limited(found, limit)
-        return SearchResult(query, items, truncated, *self._freshness(graph))
+        return models.SearchResult(query, items, truncated, *self._freshness(graph))
 
-    def rank(self, query: str, limit: int = 20) -> SearchResult:
+    def rank(self, query: str, limit: int = 20) -> models.SearchResult:
         """The definitions and sections of other files that are most relevant to *query*.
 
         Raise BadPattern for an empty query.
@@ -69,11 +61,11 @@ class CodeGraph:
             raise BadPattern("The query is empty. Say what to look for.")
         graph = self._load()
         items, truncated = ranked_sections(graph, query, self._repository.read, limit)
-        return SearchResult(query, tuple(items), truncated, *self._freshness(graph))
+        return models.SearchResult(query, tuple(items), truncated, *self._freshness(graph))
 
     def where_used(
         self, symbol: str, limit: int = 50, *, with_possible: bool = False, with_text: bool = False
-    ) -> WhereUsedResult:
+    ) -> models.WhereUsedResult:
         """The definitions of *symbol*, then its uses grouped by kind."""
         graph = self._load()
         lines = self._line_reader()
@@ -85,11 +77,11 @@ class CodeGraph:
         items = tuple(replace(u, snippet=snippet(u.file, lines(u.file), u.line)) for u in first)
         figures = counts, text_mentions, possible_count
         fqn, freshness = graph.fqn(resolved), self._freshness(graph)
-        return WhereUsedResult(symbol, fqn, items, truncated, *figures, *freshness)
+        return models.WhereUsedResult(symbol, fqn, items, truncated, *figures, *freshness)
 
     def lineage(
         self, symbol: str, direction: str, max_results: int = 50, *, depth: int | None = None
-    ) -> LineageResult:
+    ) -> models.LineageResult:
         """The symbols that *symbol* depends on (upstream) or that depend on it (downstream).
 
         Nearest first, each with the shortest path to it. *direction* may be a synonym; raise
@@ -102,15 +94,17 @@ class CodeGraph:
         steps, truncated = _limited(walk(graph, start, towards, depth=depth), max_results)
         items = tuple(_lineage_item(graph, step, lines) for step in steps)
         resolved, freshness = graph.fqn(start), self._freshness(graph)
-        return LineageResult(symbol, resolved, towards, items, truncated, *freshness)
+        return models.LineageResult(symbol, resolved, towards, items, truncated, *freshness)
 
-    def context(self, symbol: str, tokens: int = 4000) -> CodeContextResult:
+    def context(self, symbol: str, tokens: int = 4000) -> models.CodeContextResult:
         """The definition of *symbol*, its callers, callees and tests, in about *tokens* tokens."""
         graph = self._load()
         lines = self._line_reader()
         resolved = find_symbol(graph, symbol)
         gathered = gather_context(graph, resolved, lines, tokens)
-        return CodeContextResult(symbol, graph.fqn(resolved), *gathered, *self._freshness(graph))
+        return models.CodeContextResult(
+            symbol, graph.fqn(resolved), *gathered, *self._freshness(graph)
+        )
 
     def _load(self) -> Graph:
         stamp = self._repository.graph_stamp()
@@ -119,7 +113,7 @@ class CodeGraph:
             self._loaded = (stamp, Graph(decode_artifact(content)))
         return self._loaded[1]
 
-    def _freshness(self, graph: Graph) -> tuple[Freshness, Staleness]:
+    def _freshness(self, graph: Graph) -> tuple[models.Freshness, models.Staleness]:
         try:
             files = self._repository.files()
         except BadRepository:
@@ -138,8 +132,8 @@ def _limited(items: Iterator[Item], limit: int) -> tuple[tuple[Item, ...], bool]
     return first[:limit], len(first) > limit
 
 
-def _lineage_item(graph: Graph, step: LineageStep, lines: LineReader) -> LineageItem:
+def _lineage_item(graph: Graph, step: LineageStep, lines: LineReader) -> models.LineageItem:
     edge, names = step.edge, tuple(map(graph.fqn, step.path))
     code = snippet(edge.file, lines(edge.file), edge.line)
     place = (edge.file, edge.line, edge.kind, edge.confidence, code)
-    return LineageItem(*place, symbol=names[-1], depth=len(names) - 1, path=names)
+    return models.LineageItem(*place, symbol=names[-1], depth=len(names) - 1, path=names)

@@ -100,8 +100,9 @@ def _tests(graph: Graph, symbol: str, lines: LineReader) -> Iterator[CodeContext
     steps = islice(walk(graph, symbol, "downstream", depth=_TEST_DEPTH), _MAX_TEST_STEPS)
     for step in steps:
         node = graph.definitions(step.symbol)[0]
-        # `test_it`, or the anonymous function in `it("…", () => …)`.
-        if is_test(node.file) and node.fqn.rpartition(".")[2].startswith(("test", "<function")):
+        # `test_it`, or the anonymous function in `it("…", () => …)`, not the one around that.
+        is_named_so = node.fqn.rpartition(".")[2].startswith(("test", "<function"))
+        if is_named_so and is_test(node.file) and not step.edge.dst.endswith(">"):
             yield _around(step.edge, "test", node.fqn, lines)
 
 

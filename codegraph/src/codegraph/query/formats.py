@@ -3,13 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
-from codegraph.models import (
-    CodeContextResult,
-    LineageResult,
-    SearchResult,
-    WhereUsedItem,
-    WhereUsedResult,
-)
+from codegraph import models
 
 _TITLES = {
     "possible": "possible",
@@ -18,7 +12,9 @@ _TITLES = {
     "text": "mentions in text",
 }
 
-Result = SearchResult | WhereUsedResult | LineageResult | CodeContextResult
+Result = (
+    models.SearchResult | models.WhereUsedResult | models.LineageResult | models.CodeContextResult
+)
 
 
 def as_json(result: Result) -> dict[str, Any]:
@@ -31,14 +27,14 @@ def as_json(result: Result) -> dict[str, Any]:
 
 def as_text(result: Result) -> str:
     """The result for people: each item with its file and line, then notes."""
-    if isinstance(result, WhereUsedResult):
+    if isinstance(result, models.WhereUsedResult):
         lines = _uses(result)
-    elif isinstance(result, LineageResult):
+    elif isinstance(result, models.LineageResult):
         lines = [
             f"{'  ' * (item.depth - 1)}{item.symbol}  ({item.kind}, {item.file}:{item.line})"
             for item in result.items
         ]
-    elif isinstance(result, CodeContextResult):
+    elif isinstance(result, models.CodeContextResult):
         lines = [
             f"{item.kind} {item.symbol}  {item.file}:{item.line}\n{item.snippet.text}\n"
             for item in result.items
@@ -48,9 +44,9 @@ def as_text(result: Result) -> str:
     return "\n".join([*(lines or ["Nothing found."]), *_notes(result)])
 
 
-def as_mermaid(result: WhereUsedResult | LineageResult) -> str:
+def as_mermaid(result: models.WhereUsedResult | models.LineageResult) -> str:
     """The result as a Mermaid flow chart; arrows point from the user to what it uses."""
-    if isinstance(result, LineageResult):
+    if isinstance(result, models.LineageResult):
         users, used = (-2, -1) if result.direction == "upstream" else (-1, -2)
         arrows = [(item.path[users], item.path[used]) for item in result.items]
     else:
@@ -66,7 +62,7 @@ def as_mermaid(result: WhereUsedResult | LineageResult) -> str:
     return "\n".join(lines)
 
 
-def _uses(result: WhereUsedResult) -> list[str]:
+def _uses(result: models.WhereUsedResult) -> list[str]:
     lines: list[str] = []
     heading = ""
     for item in result.items:
@@ -78,7 +74,7 @@ def _uses(result: WhereUsedResult) -> list[str]:
     return lines
 
 
-def _used_line(item: WhereUsedItem) -> str:
+def _used_line(item: models.WhereUsedItem) -> str:
     lines = item.snippet.text.split("\n")
     index = item.line - item.snippet.location.start_line
     return lines[index].strip() if 0 <= index < len(lines) else ""
@@ -101,10 +97,10 @@ def _notes(result: Result) -> list[str]:
     notes = []
     if result.truncated:
         notes.append("There is more; raise the limit to see it.")
-    if isinstance(result, WhereUsedResult) and result.text_mentions:
+    if isinstance(result, models.WhereUsedResult) and result.text_mentions:
         lines = _counted(result.text_mentions, "line")
         notes.append(f"Mentioned in the text of {lines} (--text shows them).")
-    if isinstance(result, WhereUsedResult) and result.possible_count:
+    if isinstance(result, models.WhereUsedResult) and result.possible_count:
         uses = _counted(result.possible_count, "use")
         notes.append(f"{uses} on receivers of unknown type (--possible shows them).")
     if result.freshness_state != "FRESH":

@@ -19,7 +19,7 @@ _SYNONYMS: dict[str, Direction] = {
 _KINDS = frozenset({"calls", "references", "inherits", "overrides"})
 _CONFIDENCES = frozenset({"exact", "inferred"})
 #: The methods that run when a class is called.
-_CONSTRUCTORS = ("__init__", "__new__", "__post_init__")
+_CONSTRUCTORS = ("__init__", "__new__", "__post_init__", "constructor")
 
 
 class LineageStep(NamedTuple):
@@ -69,7 +69,7 @@ def _neighbours(
     is_module = graph.kind(symbol) == "module"
     kinds = _KINDS | {"imports"} if is_module else _KINDS
     for part in _parts(graph, symbol, is_start=is_start):
-        edges = graph.edges_from(part) if direction == "upstream" else graph.edges_to(part)
+        edges = graph.edges_from(part) if direction == "upstream" else _uses(graph, part)
         for edge in sorted(edges, key=lambda edge: (edge.file, edge.line)):
             if edge.kind not in kinds or edge.confidence not in _CONFIDENCES:
                 continue
@@ -79,6 +79,17 @@ def _neighbours(
             if is_module or direction == "downstream" or graph.kind(reached) != "module":
                 yield reached, edge
         yield from _dispatched(graph, part, direction)
+
+
+def _uses(graph: Graph, symbol: str) -> list[Edge]:
+    """The edges to *symbol*; to a constructor calls of its class, to `<function>` what holds it."""
+    uses, (outer, _, name) = graph.edges_to(symbol), symbol.rpartition(".")
+    if name in _CONSTRUCTORS:
+        return [*uses, *(edge for edge in graph.edges_to(outer) if edge.kind == "calls")]
+    if not symbol.endswith(">"):
+        return uses
+    outer, line = symbol[: symbol.rindex("<")].rstrip(".:"), graph.definitions(symbol)[0].line
+    return [Edge(outer, symbol, "references", line, "exact")]
 
 
 def _dispatched(graph: Graph, part: str, direction: Direction) -> Iterator[tuple[str, Edge]]:

@@ -8,7 +8,6 @@ from unicodedata import normalize
 
 from codegraph.errors import AmbiguousSymbol, UnknownSymbol
 from codegraph.models import VARIABLE_KINDS, symbol_id
-from codegraph.module_index import without_root
 from codegraph.query.graph import Graph
 
 #: Returns the lines of the file at a path.
@@ -16,7 +15,9 @@ LineReader = Callable[[str], list[str]]
 
 _MAX_SIMILAR = 3
 #: What stands for a dot, with the suffix before it: `pkg/a.py::A::m`, `pkg.cli:main`, `A#m`.
-_SEPARATOR = re.compile(r"(?:\.(?:pyi?|[cm]?tsx?))?(?:::?|[/\\]|(?<=\w)#|$)")
+_SEPARATOR = re.compile(
+    r"(?:[/\\](?:__init__|index)(?=\.))?(?:\.pyi?|(?:\.d)?\.[cm]?tsx?)?(?:::?|[/\\]|(?<=\w)#|$)"
+)
 
 
 def find_symbol(graph: Graph, name: str) -> str:
@@ -26,14 +27,13 @@ def find_symbol(graph: Graph, name: str) -> str:
     stand for it, and a method may be inherited. A variable or field is found only if no other
     definition has the name but a module that holds it. Raise AmbiguousSymbol or UnknownSymbol.
     """
-    name = name.strip().removeprefix("./").removesuffix("()")
+    name = name.strip().removeprefix("./").replace("()", "")
     if graph.definitions(name):
         return name
     # Normalised as Python does with identifiers; lone surrogates, which match nothing, replaced.
     name = normalize("NFKC", name.encode(errors="replace").decode())
-    dotted = _SEPARATOR.sub(".", name).rstrip(".")
-    spellings, finders = (name, dotted, without_root(dotted)), (_by_name, _by_export, _inherited)
-    found = ((spelling, find(graph, spelling)) for spelling in spellings for find in finders)
+    dotted, finders = _dotted(name), (_by_name, _by_export, _inherited)
+    found = ((spelling, find(graph, spelling)) for spelling in (name, dotted) for find in finders)
     spelling, symbols = next((pair for pair in found if pair[1]), (name, []))
     if not symbols:
         raise UnknownSymbol(name, _similar(graph, dotted))
@@ -42,16 +42,26 @@ def find_symbol(graph: Graph, name: str) -> str:
     return symbols[0]
 
 
-def _by_name(graph: Graph, name: str) -> list[str]:
+def _dotted(name: str) -> str:
+    """*name*, which may begin with a path, with dots: `pkg.a.A.m` for `pkg/a.py:A.m`."""
+    return _SEPARATOR.sub(".", name).rstrip(".")
+
+
+def _named(graph: Graph, name: str) -> tuple[list[str], list[str]]:
+    """The symbols with that name, full or with all folders, and those whose name ends so."""
     if not name:
-        return []
-    ending = f".{name}"
+        return [], []
     named = graph.by_last_name.get(name.rpartition(".")[2], ())
-    names = {symbol_id(node.id): node.fqn for node in named}
-    full = [symbol for symbol, fqn in names.items() if fqn == name]
-    others = [symbol for symbol, fqn in names.items() if fqn.endswith(ending)]
+    names = {symbol_id(node.id): (node.fqn, _dotted(symbol_id(node.id))) for node in named}
+    full = [symbol for symbol, forms in names.items() if name in forms]
+    ending = f".{name}"
+    return full, [s for s, forms in names.items() if any(f.endswith(ending) for f in forms)]
+
+
+def _by_name(graph: Graph, name: str) -> list[str]:
+    full, others = _named(graph, name)
     # `main` may be the module as well as the function in it.
-    symbols = (full or others) if "." in name else [*full, *others]
+    symbols = (full or others) if "." in name else list(dict.fromkeys([*full, *others]))
     definitions = [symbol for symbol in symbols if graph.kind(symbol) not in VARIABLE_KINDS]
     inside = tuple(f"{graph.fqn(s)}." for s in definitions if graph.kind(s) == "module")
     symbols = [
@@ -75,15 +85,11 @@ def _by_export(graph: Graph, name: str) -> list[str]:
         module, exported, rest = ".".join(parts[:split]), parts[split], parts[split + 1 :]
         modules = _modules(graph, module) if split else list(graph.by_alias.get(exported, ()))
         renamed = graph.by_alias.get(exported, {})
-        imported = [
-            edge.dst
-            for symbol in modules
-            for edge in graph.edges_from(symbol)
-            if edge.kind == "imports"
-        ]
+        edges = (edge for symbol in modules for edge in graph.edges_from(symbol))
+        imported = [edge.dst for edge in edges if edge.kind == "imports"]
         ids = {target for symbol in modules for target in renamed.get(symbol, ())}
         if split:
-            ids |= {t for t in imported if t.rpartition(":")[2].rpartition(".")[2] == exported}
+            ids |= {t for t in imported if _dotted(t).rpartition(".")[2] == exported}
             # `import *` has an edge to the module alone.
             ids = ids or {f"{target}:{exported}" for target in imported}
         symbols = {
@@ -96,10 +102,8 @@ def _by_export(graph: Graph, name: str) -> list[str]:
 
 
 def _modules(graph: Graph, name: str) -> list[str]:
-    named = graph.by_last_name.get(name.rpartition(".")[2], ())
-    modules = [node for node in named if node.kind == "module"]
-    full = [node.id for node in modules if node.fqn == name]
-    return full or [node.id for node in modules if node.fqn.endswith(f".{name}")]
+    full, others = ([s for s in group if ":" not in s] for group in _named(graph, name))
+    return full or others
 
 
 def _inherited(graph: Graph, name: str) -> list[str]:
@@ -134,16 +138,19 @@ def _candidate_names(graph: Graph, symbols: list[str], query: str) -> list[str]:
 def _similar(graph: Graph, name: str) -> list[str]:
     """The members of the class or module that look alike, else names of the whole graph."""
     owner, _, last = name.rpartition(".")
-    last = last.lower()
+    last = last.rpartition(" ")[2].lower()  # `class User`
     members = {
         graph.fqn(member).rpartition(".")[2].lower(): graph.fqn(member)
         for symbol in _by_name(graph, owner)
         for base in _with_bases(graph, symbol)
         for member in graph.members(base)
     }
-    if similar := get_close_matches(last, members, _MAX_SIMILAR):
-        return [members[name] for name in similar]
     by_last = {last.lower(): nodes[0].fqn for last, nodes in graph.by_last_name.items()}
-    if last in by_last:
-        return [by_last[last]]
-    return [by_last[name] for name in get_close_matches(last, by_last, _MAX_SIMILAR, 0.8)]
+    for known, cutoff in ((members, 0.6), (by_last, 0.8)):
+        near = get_close_matches(last, known, _MAX_SIMILAR, cutoff)
+        similar = [last] if last in known else near
+        if not similar and len(last) > _MAX_SIMILAR:  # Shorter parts are in too many names.
+            similar = sorted((other for other in known if last in other), key=len)[:_MAX_SIMILAR]
+        if similar:
+            return [known[other] for other in similar]
+    return []

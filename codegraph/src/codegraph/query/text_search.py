@@ -45,9 +45,7 @@ def matcher(query: str, *, is_regex: bool, ignore_case: bool) -> Callable[[str],
 
 
 def find_matches(
-    files: Iterable[FileRecord],
-    read: Callable[[str], bytes | None],
-    matches: Callable[[str], bool],
+    files: Iterable[FileRecord], read: Callable[[str], bytes | None], matches: Callable[[str], bool]
 ) -> Iterator[SearchItem]:
     """The matching lines of *files*; lines near each other share an item."""
     for file in files:

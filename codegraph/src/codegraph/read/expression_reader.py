@@ -140,6 +140,10 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
                 if keyword.arg is not None:
                     use = ir.FieldUse(callee, keyword.arg)
                     self.add_occurrence(keyword.lineno, "references", use)
+        if name in ("usefixtures", "getfixturevalue"):
+            for part in node.args:
+                fixture = ir.FixtureUse(self.scope, str(getattr(part, "value", "")))
+                self.add_occurrence(part.lineno, "references", fixture)
         return ir.Call(callee, tuple(self._arguments(node, name)))
 
     def _arguments(self, node: ast.Call, name: str) -> list[ir.Expr]:
@@ -157,9 +161,8 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
         if isinstance(value, str):
             inner = parse_type(value, node.lineno) if self._in_annotation else None
             return self.visit(inner) if inner is not None else _STRING
-        if isinstance(value, int) and abs(value) < 1 << 31:
-            return ir.Constant(type(value).__name__, int(value))
-        return ir.Constant(type(value).__name__)
+        small = int(value) if isinstance(value, int) and abs(value) < 1 << 31 else None
+        return ir.Constant(type(value).__name__, small)
 
     def visit_Subscript(self, node: ast.Subscript) -> ir.Expr:
         receiver: ir.Expr = self.visit(node.value)
@@ -343,11 +346,16 @@ def parse_type(text: str, line: int) -> ast.expr | None:
     return inner
 
 
+def is_fixture(decorator: ast.expr) -> bool:
+    """Whether *decorator* looks like `@pytest.fixture`, called or not."""
+    callee = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return "fixture" in (getattr(callee, "attr", None), getattr(callee, "id", None))
+
+
 def fixture_name(decorator: ast.expr) -> str:
     """`x` of a decorator like `@pytest.fixture(name="x")`; else empty."""
-    match decorator:
-        case ast.Call(func=ast.Attribute(attr="fixture") | ast.Name(id="fixture")):
-            for keyword in decorator.keywords:
-                if keyword.arg == "name" and isinstance(keyword.value, ast.Constant):
-                    return str(keyword.value.value or "")
+    if isinstance(decorator, ast.Call) and is_fixture(decorator):
+        for keyword in decorator.keywords:
+            if keyword.arg == "name" and isinstance(keyword.value, ast.Constant):
+                return str(keyword.value.value or "")
     return ""

@@ -11,15 +11,8 @@ from typing import NamedTuple
 
 from codegraph import ir
 from codegraph.facts import FileFacts, Parameter, ScopeKind, fixture_key
+from codegraph.read import expression_reader as expressions
 from codegraph.read.binding_reader import BindingReader
-from codegraph.read.expression_reader import (
-    Changes,
-    Environment,
-    FunctionNode,
-    chain_key,
-    each_parameter,
-    fixture_name,
-)
 
 #: With more bindings than this a variable has no useful type, and long lists cost time.
 _MAX_BINDINGS = 32
@@ -30,7 +23,7 @@ _EXITS = (ast.Return, ast.Raise)
 class _Branch(NamedTuple):
     """What a branch changes, and whether control flow reaches its end."""
 
-    changes: Changes
+    changes: expressions.Changes
     is_reached: bool = True
 
 
@@ -40,7 +33,7 @@ class StatementReader(BindingReader):
     def __init__(self, facts: FileFacts) -> None:
         """Add to *facts*."""
         super().__init__(facts)
-        self._pending_bodies: list[tuple[FunctionNode, int]] = []
+        self._pending_bodies: list[tuple[expressions.FunctionNode, int]] = []
 
     def read_top_level(self, statement: ast.stmt) -> None:
         """Read a module-level statement, then the bodies of the functions in it."""
@@ -73,7 +66,7 @@ class StatementReader(BindingReader):
         self.environment.update(self._joined(reached) if reached else branches[-1].changes)
         return not reached
 
-    def _joined(self, ends: list[Changes]) -> Changes:
+    def _joined(self, ends: list[expressions.Changes]) -> expressions.Changes:
         """The changes of several branches, joined variable by variable."""
         joined = {}
         for name in dict.fromkeys(name for changes in ends for name in changes):
@@ -150,7 +143,7 @@ class StatementReader(BindingReader):
 
     visit_TryStar = visit_Try
 
-    def _handler(self, node: ast.ExceptHandler, interrupted: Changes) -> _Branch:
+    def _handler(self, node: ast.ExceptHandler, interrupted: expressions.Changes) -> _Branch:
         self.start_branch()
         self.environment.update(interrupted)
         if node.type is not None:
@@ -166,7 +159,7 @@ class StatementReader(BindingReader):
         branches = []
         for case in node.cases:
             self.start_branch()
-            self._pattern(case.pattern, subject, chain_key(node.subject))
+            self._pattern(case.pattern, subject, expressions.chain_key(node.subject))
             if case.guard is not None:
                 self.visit(case.guard)
                 self.narrow(case.guard, holds=True)
@@ -222,12 +215,14 @@ class StatementReader(BindingReader):
 
     # --- definitions ------------------------------------------------------------------------
 
-    def _add_definition(self, kind: ScopeKind, node: FunctionNode | ast.ClassDef) -> int:
+    def _add_definition(
+        self, kind: ScopeKind, node: expressions.FunctionNode | ast.ClassDef
+    ) -> int:
         first = min(part.lineno for part in (node, *node.decorator_list))
         span = (first, node.end_lineno or node.lineno)
         return self.add_scope(kind, node.name, node.lineno, span)
 
-    def visit_FunctionDef(self, node: FunctionNode) -> None:
+    def visit_FunctionDef(self, node: expressions.FunctionNode) -> None:
         scope_index = self._add_definition("function", node)
         scope = self.scopes[scope_index]
         outer, self.enclosing = self.enclosing, scope_index
@@ -235,31 +230,37 @@ class StatementReader(BindingReader):
         scope.decorators = [self.visit(decorator) for decorator in node.decorator_list]
         self.start_branch()
         scope.type_params = self._bind_type_parameters(node)
-        scope.params = self._parameters(node.args)
+        scope.params = self._parameters(node)
         if node.returns is not None:
             scope.returns = self.read_annotation(node.returns)
         self.end_branch()
         self.enclosing = outer
         self.assign_name(node.name, ir.FunctionBinding(scope_index))
-        for name in filter(None, map(fixture_name, node.decorator_list)):
+        for name in filter(None, map(expressions.fixture_name, node.decorator_list)):
             self.bind(fixture_key(name), ir.FunctionBinding(scope_index))
         self._pending_bodies.append((node, scope_index))
 
     visit_AsyncFunctionDef = visit_FunctionDef
 
-    def _parameters(self, arguments: ast.arguments) -> list[Parameter]:
+    def _parameters(self, node: expressions.FunctionNode) -> list[Parameter]:
         parameters = []
-        for kind, parameter, default in each_parameter(arguments):
-            node = parameter.annotation
-            annotation = self.read_annotation(node) if node is not None else None
+        takes_fixtures = node.name.startswith("test") or any(
+            map(expressions.is_fixture, node.decorator_list)
+        )
+        for kind, parameter, default in expressions.each_parameter(node.args):
+            written = parameter.annotation
+            annotation = self.read_annotation(written) if written is not None else None
             value = self.visit(default) if default is not None else None
+            if takes_fixtures and default is None:
+                use = ir.FixtureUse(self.enclosing, parameter.arg)
+                self.add_occurrence(parameter.lineno, "references", use)
             parameters.append(Parameter(parameter.arg, kind, annotation, value))
         return parameters
 
-    def _function_body(self, node: FunctionNode, scope_index: int) -> None:
+    def _function_body(self, node: expressions.FunctionNode, scope_index: int) -> None:
         outer = (self.scope, self.enclosing, self.environment)
         self.scope = self.enclosing = scope_index
-        self.environment = Environment()
+        self.environment = expressions.Environment()
         for index, parameter in enumerate(self.scopes[scope_index].params):
             self.bind(parameter.name, ir.ParameterBinding(scope_index, index))
             if parameter.annotation is not None and parameter.kind in "pk":
@@ -284,7 +285,7 @@ class StatementReader(BindingReader):
         self.end_branch()
         self.assign_name(node.name, ir.ClassBinding(scope_index))
 
-    def _bind_type_parameters(self, node: FunctionNode | ast.ClassDef) -> list[int]:
+    def _bind_type_parameters(self, node: expressions.FunctionNode | ast.ClassDef) -> list[int]:
         """Bind the type parameters of *node* until the branch ends; return their indices."""
         indices = []
         for parameter in getattr(node, "type_params", []):  # from Python 3.12

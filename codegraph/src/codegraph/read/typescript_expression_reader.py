@@ -51,11 +51,8 @@ _AROUND_OBJECTS = ("parenthesized_expression", "as_expression", "satisfies_expre
 _EXPRESSIONS = frozenset({"function_expression", "generator_function", "class"})
 
 THIS = "this"
-#: Generic types -> the Python container that the type evaluator treats them as.
-_CONTAINERS = {
-    **dict.fromkeys(("Array", "ReadonlyArray", "Set", "ReadonlySet", "IterableIterator"), "list"),
-    **dict.fromkeys(("Map", "ReadonlyMap", "WeakMap", "Record"), "dict"),
-}
+#: Longer arrays are lists, of whose elements that many are read.
+_MAX_PARTS = 6
 #: Methods of containers -> how many elements their callback gets; `reduce` gives one after another.
 _CALLING = {
     **dict.fromkeys("every filter find findIndex findLast flatMap forEach map some".split(), 1),
@@ -181,10 +178,13 @@ class TypescriptExpressionReader(FactWriter):
                 self.bind_pattern(node.child_by_field_name("left"), value)
                 self.visit(node.child_by_field_name("right"))
             case "array_pattern":
-                for index, child in enumerate(children_of(node)):
+                index = 0
+                for child in node.children:
+                    index += child.type == ","  # `[, second]` leaves one out.
                     is_rest = child.type == "rest_pattern"
-                    element = ir.UnpackedElement(None if is_rest else index, value)
-                    self.bind_pattern(child, ir.Display("list", (element,)) if is_rest else element)
+                    one = ir.UnpackedElement(None if is_rest else index, value)
+                    if child.is_named and not child.is_extra:
+                        self.bind_pattern(child, ir.Display("list", (one,)) if is_rest else one)
             case "object_pattern" | "rest_pattern":
                 for child in children_of(node):
                     self.bind_pattern(child, value)
@@ -210,7 +210,12 @@ class TypescriptExpressionReader(FactWriter):
         self.narrowed[text_of(node.child_by_field_name("left"))] = None
 
     def visit_this(self, node: "Node") -> ir.Expr:
-        return ir.Name(self.scope, THIS)
+        index, owner = self.scope, self.scopes[self.scope]
+        while owner.is_object or (owner.kind in ("block", "function") and THIS not in owner.names):
+            index, owner = owner.parent, self.scopes[owner.parent]
+        if owner.kind == "class":  # what a field is first set to
+            return ir.AnnotatedVariable(ir.Name(owner.parent, owner.name), None)
+        return ir.Name(index, THIS)
 
     def visit_super(self, node: "Node") -> ir.Expr:
         return ir.Call(ir.Name(self.scope, "super"))
@@ -229,10 +234,11 @@ class TypescriptExpressionReader(FactWriter):
         source = required_module(node)
         if source is not None:
             self.add_occurrence_at(node, import_of(source), "imports")
+            return ir.Variable((self.add_binding(import_of(source)),))
         arguments = node.child_by_field_name("arguments")
         types = self.visit_each(children_of(node.child_by_field_name("type_arguments")))
         if types:
-            callee = _generic(text_of(function), callee, types)
+            callee = ir.Subscript(callee, types)
         self.given = given_by(callee)
         values = self.visit_each(children_of(arguments))
         self.given = ()
@@ -267,7 +273,10 @@ class TypescriptExpressionReader(FactWriter):
         return ir.Unwrapped(self.visit_inner(node))
 
     def visit_array(self, node: "Node") -> ir.Expr:
-        return ir.Display("list", (ir.Alternatives(self.visit_each(children_of(node))[:4]),))
+        values = self.visit_each(children_of(node))
+        is_list = len(values) > _MAX_PARTS or any(isinstance(v, ir.Unwrapped) for v in values)
+        parts = (ir.Alternatives(values[:_MAX_PARTS]),) if is_list else values
+        return ir.Display("list" if is_list else "tuple", parts)
 
     # --- types ------------------------------------------------------------------------------
 
@@ -278,10 +287,10 @@ class TypescriptExpressionReader(FactWriter):
         head, arguments = node.named_children[0], node.named_children[-1]
         generic, inner = self.visit(head), self.visit_each(children_of(arguments))
         name = text_of(head)
-        return inner[0] if name in _TRANSPARENT and inner else _generic(name, generic, inner)
+        return inner[0] if name in _TRANSPARENT and inner else ir.Subscript(generic, inner)
 
     def visit_array_type(self, node: "Node") -> ir.Expr:
-        return _generic("Array", ir.UNKNOWN, (self.visit_inner(node),))
+        return ir.Subscript(ir.Name(ir.BUILTIN, "list"), (self.visit_inner(node),))
 
     def visit_tuple_type(self, node: "Node") -> ir.Expr:
         parts = (child.child_by_field_name("type") or child for child in children_of(node))
@@ -311,13 +320,6 @@ class TypescriptExpressionReader(FactWriter):
         name = node.child_by_field_name("name")
         if name is not None and name.type == "computed_property_name":
             self.visit(name)
-
-
-def _generic(name: str, generic: ir.Expr, arguments: tuple[ir.Expr, ...]) -> ir.Expr:
-    """The type `name<arguments>`: what *generic* is, or the container of that *name*."""
-    if name in _CONTAINERS:
-        generic = ir.Alternatives((generic, ir.Name(ir.BUILTIN, _CONTAINERS[name])))
-    return ir.Subscript(generic, arguments)
 
 
 def given_by(expr: ir.Expr | None) -> tuple[ir.Expr, ...]:

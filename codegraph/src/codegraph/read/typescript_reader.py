@@ -11,23 +11,7 @@ from typing import TYPE_CHECKING
 
 from codegraph import ir
 from codegraph.facts import FileFacts, Parameter, VariableSymbol, new_facts
-from codegraph.read.typescript_expression_reader import (
-    THIS,
-    TypescriptExpressionReader,
-    bases_of,
-    children_of,
-    given_by,
-    has_keyword,
-    import_of,
-    kind_of,
-    module_of,
-    name_of,
-    object_literal,
-    parameters_of,
-    required_module,
-    span_of,
-    text_of,
-)
+from codegraph.read import typescript_expression_reader as tree
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -81,7 +65,7 @@ def _error_bytes(root: "Node") -> int:
     return size
 
 
-class _TypescriptReader(TypescriptExpressionReader):
+class _TypescriptReader(tree.TypescriptExpressionReader):
     """Read definitions, imports and exports."""
 
     def visit_ERROR(self, node: "Node") -> None:
@@ -90,7 +74,7 @@ class _TypescriptReader(TypescriptExpressionReader):
     # --- classes ----------------------------------------------------------------------------
 
     def visit_class(self, node: "Node") -> None:
-        self._class(name_of(node), node, node.child_by_field_name("body"))
+        self._class(tree.name_of(node), node, node.child_by_field_name("body"))
 
     def visit_internal_module(self, node: "Node") -> None:
         """Read a namespace as a class; its members see one another, so bind them outside too."""
@@ -105,17 +89,17 @@ class _TypescriptReader(TypescriptExpressionReader):
         with self.in_scope("class", name, node) as scope_index:
             self._type_parameters(node)
             bases = self.scopes[scope_index].bases
-            for base in bases_of(node):
+            for base in tree.bases_of(node):
                 if base.type == "type_arguments":
-                    bases[-1] = ir.Subscript(bases[-1], self.visit_each(children_of(base)))
+                    bases[-1] = ir.Subscript(bases[-1], self.visit_each(tree.children_of(base)))
                 else:
                     first = len(self.occurrences)
                     bases.append(self.visit(base))
                     self.set_occurrence_kind("inherits", bases[-1], first)
-            for child in children_of(body):
+            for child in tree.children_of(body):
                 if child.type == "property_identifier":  # a member of an enumeration
                     self._declare(child, child, ir.UNKNOWN)
-                elif kind_of(child) == "method":
+                elif tree.kind_of(child) == "method":
                     self._method(child)
                 else:
                     self.visit(child)
@@ -123,52 +107,52 @@ class _TypescriptReader(TypescriptExpressionReader):
 
     def _method(self, node: "Node") -> None:
         self.visit_computed_name(node)
-        for parameter in parameters_of(node):
-            if any(has_keyword(parameter, modifier) for modifier in _FIELD_MODIFIERS):
+        for parameter in tree.parameters_of(node):
+            if any(tree.has_keyword(parameter, modifier) for modifier in _FIELD_MODIFIERS):
                 declared = self.read_field(parameter, "type") or ir.UNKNOWN
                 field = ir.AnnotatedVariable(declared, None)
                 self._declare(parameter, parameter.child_by_field_name("pattern"), field)
-        self._function(name_of(node), node, has_this=True)
+        self._function(tree.name_of(node), node, has_this=True)
 
     def visit_field(self, node: "Node") -> None:
         self.visit_each(node.children_by_field_name("decorator"))
         self.visit_computed_name(node)
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-        if value is not None and kind_of(value) == "function":
+        if value is not None and tree.kind_of(value) == "function":
             self.read_field(node, "type")
-            self._function(text_of(name), value, has_this=True)
+            self._function(tree.text_of(name), value, has_this=True)
         else:
             self._variable(node, name, value)
 
     def _type_parameters(self, node: "Node") -> None:
         """Bind the type parameters of *node* in the current scope."""
-        for parameter in children_of(node.child_by_field_name("type_parameters")):
+        for parameter in tree.children_of(node.child_by_field_name("type_parameters")):
             bound = self.read_field(parameter, "constraint")
             self.read_field(parameter, "value")
             binding = ir.TypeParameter(len(self.bindings), bound)
-            self.scopes[self.scope].type_params.append(self.bind(name_of(parameter), binding))
+            self.scopes[self.scope].type_params.append(self.bind(tree.name_of(parameter), binding))
 
     def _object(self, name: str, node: "Node", literal: "Node") -> None:
         """Read an object *literal* as a class, of which its properties are members."""
         with self.in_scope("class", name, node) as scope_index:
             self.scopes[scope_index].is_object = True
-            for child in children_of(literal):
+            for child in tree.children_of(literal):
                 if child.type == "pair":
                     self._property(child)
                 elif child.type == "method_definition":
                     self._method(child)
                 elif child.type == "spread_element":
-                    self.scopes[scope_index].bases.append(self.visit(children_of(child)[0]))
+                    self.scopes[scope_index].bases.append(self.visit(tree.children_of(child)[0]))
                 else:
                     if child.type == "shorthand_property_identifier":
                         outer = self.scopes[scope_index].parent
-                        self.bind(text_of(child), ir.Alias(outer, text_of(child)))
+                        self.bind(tree.text_of(child), ir.Alias(outer, tree.text_of(child)))
                     self.visit(child)
         self.bind(name, ir.ClassBinding(scope_index))
 
     def _property(self, node: "Node") -> None:
         key, value = node.child_by_field_name("key"), node.child_by_field_name("value")
-        name = text_of(key).strip("\"'`")
+        name = tree.text_of(key).strip("\"'`")
         if key is None or value is None or key.type == "computed_property_name":
             self.visit_children(node)
         else:
@@ -176,43 +160,43 @@ class _TypescriptReader(TypescriptExpressionReader):
 
     def _define(self, name: str, node: "Node", value: "Node", *, has_this: bool = False) -> None:
         """Bind *name*, which *node* defines, to a function, class, object or other *value*."""
-        literal, types = object_literal(value)
-        if kind_of(value) == "function":
+        literal, types = tree.object_literal(value)
+        if tree.kind_of(value) == "function":
             self._function(name, value, has_this=has_this)
-        elif kind_of(value) == "class":
+        elif tree.kind_of(value) == "class":
             self._class(name, value, value.child_by_field_name("body"))
         elif literal is not None:
             self.visit_each(types)
             self._object(name, node, literal)
         else:
             read = self.visit(value)
-            with self.assigning(*span_of(node)):
+            with self.assigning(*tree.span_of(node)):
                 self.bind(name, read)
 
     # --- functions --------------------------------------------------------------------------
 
     def visit_function(self, node: "Node") -> ir.Expr:
-        return ir.Variable((self._function(name_of(node), node),))
+        return ir.Variable((self._function(tree.name_of(node), node),))
 
     def visit_method(self, node: "Node") -> None:
         """Read a method of an object literal, which no scope binds by its name."""
         self.visit_computed_name(node)
-        self._function(f"<function {span_of(node)[0]}>", node, has_this=True)
+        self._function(f"<function {tree.span_of(node)[0]}>", node, has_this=True)
 
     def _function(self, name: str, node: "Node", *, has_this: bool = False) -> int:
         with self.in_scope("function", name, node) as scope_index:
             scope = self.scopes[scope_index]
             self._type_parameters(node)
-            modifiers = [word for word in _DECORATORS if has_keyword(node, word)]
+            modifiers = [word for word in _DECORATORS if tree.has_keyword(node, word)]
             scope.decorators = [ir.Name(ir.BUILTIN, _DECORATORS[word]) for word in modifiers]
             if has_this:
-                scope.params.append(Parameter(THIS, "p", None, None))
-                self.bind(THIS, ir.ParameterBinding(scope_index, 0))
+                scope.params.append(Parameter(tree.THIS, "p", None, None))
+                self.bind(tree.THIS, ir.ParameterBinding(scope_index, 0))
             elif node.type != "arrow_function":
-                self.bind(THIS, ir.UNKNOWN)
+                self.bind(tree.THIS, ir.UNKNOWN)
             given, self.given = self.given, ()
             for parameter, value in zip(
-                parameters_of(node), chain(given, repeat(None)), strict=False
+                tree.parameters_of(node), chain(given, repeat(None)), strict=False
             ):
                 self._parameter(parameter, scope_index, value)
             scope.returns = self.read_field(node, "return_type")
@@ -228,9 +212,9 @@ class _TypescriptReader(TypescriptExpressionReader):
         pattern = node.child_by_field_name("pattern") or node
         annotation, value = self.read_field(node, "type"), self.read_field(node, "value") or given
         params = self.scopes[scope_index].params
-        params.append(Parameter(text_of(pattern), "p", annotation, value))
-        if pattern.type in ("identifier", THIS):
-            self.bind(text_of(pattern), ir.ParameterBinding(scope_index, len(params) - 1))
+        params.append(Parameter(tree.text_of(pattern), "p", annotation, value))
+        if pattern.type in ("identifier", tree.THIS):
+            self.bind(tree.text_of(pattern), ir.ParameterBinding(scope_index, len(params) - 1))
         else:
             self.bind_pattern(pattern, ir.AnnotatedVariable(annotation or ir.UNKNOWN, given))
 
@@ -246,13 +230,13 @@ class _TypescriptReader(TypescriptExpressionReader):
 
     def _declare(self, node: "Node", pattern: "Node | None", value: ir.Expr) -> None:
         """Bind the names in *pattern*; in a module or class scope they are symbols."""
-        with self.assigning(*span_of(node)):
+        with self.assigning(*tree.span_of(node)):
             self.bind_pattern(pattern, value)
 
     def visit_type_alias_declaration(self, node: "Node") -> None:
         value = node.child_by_field_name("value")
         if value is not None and value.type == "object_type":
-            self._class(name_of(node), node, value)
+            self._class(tree.name_of(node), node, value)
             return
         with self.in_scope("block", "", node):
             self._type_parameters(node)
@@ -261,17 +245,17 @@ class _TypescriptReader(TypescriptExpressionReader):
 
     def visit_variable_declarator(self, node: "Node") -> None:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-        if value is not None and kind_of(value) in ("function", "class"):
-            self.given = given_by(self.read_field(node, "type"))
-            self._define(text_of(name), node, value)
-        elif name and value and (source := required_module(value)):
+        if value is not None and tree.kind_of(value) in ("function", "class"):
+            self.given = tree.given_by(self.read_field(node, "type"))
+            self._define(tree.text_of(name), node, value)
+        elif name and value and (source := tree.required_module(value)):
             self._import_names(name, source)
         else:
             self._variable(node, name, value)
 
     def _variable(self, node: "Node", name: "Node | None", value: "Node | None") -> None:
         """Read a variable; outside functions the members of an object literal are symbols."""
-        literal, types = object_literal(value)
+        literal, types = tree.object_literal(value)
         is_local = self.scopes[self.enclosing].kind == "function"
         if literal is None or is_local or not name or not name.type.endswith("identifier"):
             declared, read = self.read_field(node, "type"), self.read_field(node, "value")
@@ -279,11 +263,11 @@ class _TypescriptReader(TypescriptExpressionReader):
             self._declare(node, name, typed or ir.UNKNOWN)
             return
         self.visit_each(types)
-        self._object(text_of(name), node, literal)
+        self._object(tree.text_of(name), node, literal)
         annotation = self.read_field(node, "type")
         if annotation is not None:
             # A use means the member of the literal and of the type.
-            self.bind(text_of(name), ir.AnnotatedVariable(annotation, None))
+            self.bind(tree.text_of(name), ir.AnnotatedVariable(annotation, None))
 
     # --- imports and exports ----------------------------------------------------------------
 
@@ -291,7 +275,7 @@ class _TypescriptReader(TypescriptExpressionReader):
         source = node.child_by_field_name("source")
         for clause in node.named_children:
             if clause.type == "import_clause":
-                for part in children_of(clause):
+                for part in tree.children_of(clause):
                     self._import_names(part, source, _DEFAULT)
             elif clause.type == "import_require_clause":
                 self._import_names(clause, clause.child_by_field_name("source"))
@@ -302,18 +286,18 @@ class _TypescriptReader(TypescriptExpressionReader):
         A bare identifier stands for the export called *bare*, or for the module when that is empty.
         """
         if part.type == "identifier":
-            self._import_name(part, part, import_of(source, bare))
+            self._import_name(part, part, tree.import_of(source, bare))
         elif part.type in ("named_imports", "object_pattern"):
-            for child in children_of(part):
+            for child in tree.children_of(part):
                 field = child.child_by_field_name
                 name = field("name") or field("key") or child
                 alias = field("alias") or field("value") or name
-                self._import_name(child, alias, import_of(source, text_of(name)))
+                self._import_name(child, alias, tree.import_of(source, tree.text_of(name)))
         else:
-            self._import_name(part, children_of(part)[0], import_of(source))
+            self._import_name(part, tree.children_of(part)[0], tree.import_of(source))
 
     def _import_name(self, node: "Node", alias: "Node", value: ir.ImportFrom) -> None:
-        self.bind(text_of(alias), value)
+        self.bind(tree.text_of(alias), value)
         self.add_occurrence_at(node, value, "imports")
 
     def visit_export_statement(self, node: "Node") -> None:
@@ -322,28 +306,28 @@ class _TypescriptReader(TypescriptExpressionReader):
         self.visit_each(node.children_by_field_name("decorator"))
         source = node.child_by_field_name("source")
         declared = node.child_by_field_name("declaration") or node.child_by_field_name("value")
-        part = children_of(node)[0]
-        if has_keyword(node, _DEFAULT) or has_keyword(node, "="):
+        part = tree.children_of(node)[0]
+        if tree.has_keyword(node, _DEFAULT) or tree.has_keyword(node, "="):
             self._export_default(declared or part)
         elif declared is not None:
             self.visit(declared)
         elif part.type == "export_clause":
-            for specifier in children_of(part):
+            for specifier in tree.children_of(part):
                 self._export_name(specifier, source)
-                exports.add(text_of(children_of(specifier)[-1]))
+                exports.add(tree.text_of(tree.children_of(specifier)[-1]))
         elif part.type == "namespace_export":
             self._import_names(part, source)
         elif source is not None:
-            level, module = module_of(source)
+            level, module = tree.module_of(source)
             self.facts.star_imports.append((level, module))
             self.add_occurrence_at(node, ir.ImportFrom(level, module, "*"), "imports")
         exports.update(takewhile(lambda name: names[name][0] >= first, reversed(names)))
 
     def _export_default(self, node: "Node") -> None:
         name = node.child_by_field_name("name") or node
-        if kind_of(name) == "identifier":
+        if tree.kind_of(name) == "identifier":
             self.visit(node)
-            self.bind(_DEFAULT, ir.Alias(0, text_of(name)))
+            self.bind(_DEFAULT, ir.Alias(0, tree.text_of(name)))
         else:
             self._define(_DEFAULT, node, node)
 
@@ -351,8 +335,8 @@ class _TypescriptReader(TypescriptExpressionReader):
         name = node.child_by_field_name("name") or node
         alias = node.child_by_field_name("alias") or name
         if source is not None:
-            self._import_name(node, alias, import_of(source, text_of(name)))
+            self._import_name(node, alias, tree.import_of(source, tree.text_of(name)))
             return
         self.visit_identifier(name)
-        if text_of(alias) != text_of(name):
-            self.bind(text_of(alias), ir.Alias(0, text_of(name)))
+        if tree.text_of(alias) != tree.text_of(name):
+            self.bind(tree.text_of(alias), ir.Alias(0, tree.text_of(name)))

@@ -16,7 +16,7 @@ from codegraph.source_text import content_hash
 from codegraph.store.repository import MAX_FILE_BYTES
 
 #: Raised when the same facts give another graph, and when the graph's format changes.
-LINKER_VERSION = 15
+LINKER_VERSION = 16
 GRAPH_VERSION = 4
 
 #: With Python's version, since that decides which syntax can be parsed.

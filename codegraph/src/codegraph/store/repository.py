@@ -162,15 +162,10 @@ class Repository:
         if time.monotonic() < self._next_listing:
             raise too_slow
         # `core.fsmonitor` in the repository's own configuration could make git start a program.
-        command = ["git", "-c", "core.fsmonitor=false", "ls-files", "-co", "--exclude-standard"]
+        command = "git -c core.fsmonitor=false ls-files -co --exclude-standard -z".split()
         try:
             completed = subprocess.run(  # noqa: S603 - a fixed command
-                [*command, "-z"],
-                cwd=self.root,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                timeout=_GIT_TIMEOUT_S,
-                check=False,
+                command, cwd=self.root, capture_output=True, timeout=_GIT_TIMEOUT_S, check=False
             )
         except subprocess.TimeoutExpired:
             self._next_listing = time.monotonic() + _GIT_PAUSE_S

@@ -41,6 +41,10 @@ LAYOUTS = (
         [f"  {ROW},"],
     ),
     ("[domains.x]\ntitle = 'X' # X\n", ["sources = [", f"    {ROW},", "]"]),
+    (
+        "domains.x.title = 'X'\ndomains.x.terms.a = 1\n",
+        ["domains.x.sources = [", f"    {ROW},", "]"],
+    ),
     ("[domains.x]\n[[domains.x.sources]]\nurl = 'a' # t\n", TABLE),
     ("[[domains.x.sources]]\nurl = 'a'\n[domains.y]\ntitle = 'b'\n", TABLE),
 )
@@ -51,9 +55,11 @@ def test_page_is_added_in_the_layout_of_the_domain() -> None:
         assert added(text) == lines
 
 
-def test_crlf_line_ends_of_a_list_are_kept() -> None:
-    written = with_source("[domains.x]\r\nsources = [\r\n  { url = 'a' },\r\n]\r\n", "x", PAGE)
-    assert written.count("\n") == written.count("\r\n") == 5
+def test_crlf_line_ends_are_kept_in_every_layout() -> None:
+    for text, lines in LAYOUTS:
+        written = with_source(text.replace("\n", "\r\n"), "x", PAGE)
+        assert written.replace("\r\n", "\n") == with_source(text, "x", PAGE)
+        assert written.count("\n") == written.count("\r\n") >= text.count("\n") + len(lines)
 
 
 SPACES = st.sampled_from(["", " ", "\n", "\n  ", " # ], }\n", "\r\n"])
