@@ -96,7 +96,8 @@ _CLOCK = re.compile(
     r"|(?= ?(?:to|till|until|and|[-–]) ?[\d:.]{1,5} ?[ap]\.?m\b))"
 )
 """A time of day, also the first of "9 to 5pm"."""
-_CONTRACTION = re.compile(r"(?<=\w)n't\b|(?<=\bcan)not\b")
+_SHORT = re.compile(r"(?<=\w)(?:n't|'(?:re|ve|ll)|(?<=\bit)'s)\b|(?<=\bcan)not\b")
+_IN_FULL = {"'re": " are", "'ve": " have", "'ll": " will", "'s": " is"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +162,8 @@ Fact = Quantity | Date
 def lowered(text: str) -> str:
     """*text* in lower case with straight apostrophes, and "can't" written as "can not"."""
     text = text.lower().replace("’", "'").replace("*", "").replace("can't", "cannot")
-    return _CONTRACTION.sub(" not", text.replace("won't", "willn't").replace("shan't", "shalln't"))
+    text = text.replace("won't", "will not").replace("shan't", "shall not")
+    return _SHORT.sub(lambda short: _IN_FULL.get(short[0], " not"), text)
 
 
 def quantities(sentence: str) -> list[Fact]:
@@ -228,14 +230,22 @@ def _value(number: str) -> float:
     return total + below
 
 
+def closed(fact: Fact) -> Fact:
+    """*fact* without what it leaves open."""
+    return fact if isinstance(fact, Date) else replace(fact, span=None)
+
+
 def differ(ours: Sequence[Fact], theirs: Sequence[Fact]) -> bool:
     """Whether just one number of a kind of ours is none of those of its kind in theirs.
 
     With two others it is another case; and "12 hours, not the 24 that are due" has theirs too.
     """
-    untold = [other for other in theirs if not any(fact.agrees(other) for fact in ours)]
     odd: dict[object, Fact] = {}
+    plain = map(closed, theirs)
+    untold = [other for other in plain if not any(fact.agrees(other) for fact in ours)]
     for fact in ours:
-        if any(map(fact.is_like, untold)) and not any(map(fact.agrees, theirs)):
+        alike, beside = (sum(map(fact.is_like, facts)) for facts in (theirs, ours))
+        is_own = beside > alike and not any(map(fact.is_like, untold))
+        if alike and not is_own and not any(map(fact.agrees, theirs)):
             odd[getattr(fact, "span", None) or fact] = fact
     return any(sum(map(fact.is_like, odd.values())) == 1 for fact in odd.values())

@@ -74,9 +74,9 @@ _WALL_TITLE = re.compile(
     r"|(?:site |under |scheduled )maintenance|error establishing a database connection"
     r"|welcome to (?:nginx|apache|iis|centos|plesk|caddy)!?|(?:apache2 .*|iis windows.*)"
     r"|account suspended|this domain is for sale|before you continue|moved permanently"
-    r"|we(?:'ll| will) be (?:right )?back(?: soon| shortly| online)?|be right back"
+    r"|we(?:'ll| will) be (?:right )?back(?: soon| shortly| online)?|be right back|coming soon"
     r"|(?:(?:web )?page|site|access) (?:is |was )?blocked|index of /.*|invalid url|mewngofnodi"
-    r"|search results|object moved|redirecting\W*|under construction|coming soon|human verification"
+    r"|search(?: results)?|object moved|redirecting\W*|under construction|human verification"
     r"|tudalen heb ei chanfod|heb ganfod y dudalen|nid yw'r dudalen .*ar gael|gwall(?: 404)?)?"
     rf"\W*(?:{_SITE}.*)?"
 )
@@ -131,7 +131,7 @@ def _is_wall_title(title: str, source: SourceSpec) -> bool:
 
 def visit_signs(texts: Iterable[str]) -> set[str]:
     """The phrases in *texts* by which walls speak of the visit, the visitor and the site."""
-    return set(_signs().findall(" ".join(texts).casefold()))
+    return set(_signs().findall(" ".join(texts).casefold().replace("\u2019", "'")))
 
 
 @cache

@@ -36,11 +36,17 @@ You have to give a week's notice before a visit. | You have to give 24 hours' no
 Twelve tenants can share the licensed house. | Ten tenants can share the licensed house.
 The rest break is 20 minutes after 6 hours. | You must get a rest break of 15 minutes after 4½ hours and 30 minutes after 6 hours.
 Workers on a 5-day week must get 20 days of leave. | Most workers on a 5-day week must get at least 28 days of leave.
+You're entitled to a refund. | You are not entitled to a refund.
+You've 28 days to appeal against the decision. | You have 14 days to appeal against the decision.
+A tenant isn't required to sign the inventory. | A tenant is required to sign the inventory.
+A tenant is not obliged to sign the inventory. | A tenant must sign the inventory.
+You have 29 days to cancel, and another 14 days to send the goods back. | You have 14 days to cancel, and another 14 days to send the goods back.
 The repair takes 8 to 10 weeks. | The repair takes 4 to 6 weeks.
 The repair takes 4 to 9 weeks. | The repair takes 4 to 6 weeks.
 Early conciliation lasts up to 6 weeks. | Early conciliation lasts up to 12 weeks.
 The penalty is £60 per parent if paid in time. | The penalty is £80 per parent and per child if paid in time.
 The charge is reduced by 50% until 20/11/2025. | The charge is reduced by 50% until 12 November 2025.
+You must have worked at least 80 hours in the last 5 weeks. | You must have worked at least 40 hours in the last 5 weeks.
 The pay is half a week's wage for a full year. | The pay is one and a half weeks' wage for a full year.
 """.strip().splitlines()
 
@@ -110,6 +116,8 @@ def test_number_of_another_sentence_is_no_contradiction() -> None:
     said, other = "Refunds take 28 days at the shop.", "Returned goods are kept for 28 days."
     assert contradicts(said, "Refunds take 14 days at the shop.")
     assert not contradicts(said, "Refunds take 14 days at the shop.", other)
+    leaves_it_open = "Returned goods are kept for at least 21 days."
+    assert contradicts(said, "Refunds take 14 days at the shop.", leaves_it_open)
 
 
 def test_at_most_one_in_a_hundred_faithful_paraphrases_is_flagged() -> None:

@@ -156,6 +156,11 @@ def test_page_that_speaks_of_moving_and_of_courts_has_not_moved():
             ),
         ),
         (
+            "Complain about a college",
+            ("college", "apprenticeship"),
+            "Tell your tutor, human resources or your manager if you have a problem there.",
+        ),
+        (
             "Apply for a school place",
             ("school", "admissions"),
             (
@@ -207,6 +212,7 @@ TEXT = "<p>Your landlord must keep the home and its boiler in repair, whatever t
         "Sorry, there is a problem with the service",
         "Invalid URL",
         "Search results",
+        "Search",
     ],
 )
 def test_page_titled_as_an_error_is_a_wall_whatever_it_says(title: str):
@@ -227,10 +233,14 @@ def test_page_about_an_error_or_with_its_site_alone_in_the_title_is_no_wall(titl
     assert not wall_sign(REPAIRS, page, None)
 
 
-def test_missing_page_that_lists_other_pages_of_the_site_is_a_wall():
-    found = (
-        "We looked for that page and could not find it. It was moved or removed, sorry: try again"
-    )
+@pytest.mark.parametrize(
+    "found",
+    [
+        "We looked for that page and could not find it. It was moved or removed, sorry: try again",
+        "We can\u2019t find what you\u2019re looking for. That page isn\u2019t here: try again",
+    ],
+)
+def test_missing_page_that_lists_other_pages_of_the_site_is_a_wall(found: str):
     links = "".join(f"<li>{name}</li>" for name in ("Repairs in your home", "Damp", "Landlords"))
     html = f"<h1>Oh dear</h1><p>{found} with our search box.</p><p>Popular now:</p><ul>{links}</ul>"
     assert wall_sign(REPAIRS, read_html(html.encode()), None)
