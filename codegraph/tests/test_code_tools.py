@@ -381,6 +381,15 @@ def test_downstream_lists_the_dependents(built):
     assert [path[-1] for path in found[2:]] == ["a.top", "a"]
 
 
+def test_users_of_a_subclass_depend_on_the_constructor_that_it_inherits(built):
+    root = built(
+        "--- a.py\ndef connect(): ...\nclass Base:\n    def __init__(self): connect()\n"
+        "class Child(Base): ...\ndef run(): Child()\ndef other(child: Base): ...\n"
+    )
+    found = {item.symbol: item.depth for item in tool_rag_lineage("connect", "down", root).items}
+    assert found == {"a.Base.__init__": 1, "a.Child": 2, "a.run": 3}
+
+
 def test_lineage_is_bounded_by_depth_and_limit(built):
     root = built(CHAIN)
     near = tool_rag_lineage("top", "up", root, depth=1)

@@ -82,10 +82,10 @@ def _neighbours(
 
 
 def _uses(graph: Graph, symbol: str) -> list[Edge]:
-    """The edges to *symbol*; to a constructor calls of its class, to `<function>` what holds it."""
+    """The edges to *symbol*; to a constructor those of its class, to `<function>` what holds it."""
     uses, (outer, _, name) = graph.edges_to(symbol), symbol.rpartition(".")
     if name in _CONSTRUCTORS:
-        return [*uses, *(edge for edge in graph.edges_to(outer) if edge.kind == "calls")]
+        return [*uses, *(e for e in graph.edges_to(outer) if e.kind in ("calls", "inherits"))]
     if not symbol.endswith(">"):
         return uses
     outer, line = symbol[: symbol.rindex("<")].rstrip(".:"), graph.definitions(symbol)[0].line
