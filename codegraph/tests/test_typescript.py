@@ -775,6 +775,25 @@ function g(e: unknown) {
     return e instanceof Dog ? e.speak() : (e instanceof Cat) && e.speak(); // use
   }
 }
+=== what a function tells that tests for a class | a.Cat.speak
+--- a.ts
+class Cat { speak() {} }
+class Dog { speak() {} }
+const isCat = (one: unknown): one is Cat => one instanceof Cat;
+function isDog(one: unknown): one is Dog { return !isCat(one); }
+class Guard { static is(one: unknown): one is Cat { return isCat(one); } }
+function f(x: Cat | Dog, y: unknown, all: (Cat | Dog)[]) {
+  if (isCat(x)) x.speak(); // use
+  else x.speak();
+  if (!isCat(y)) return;
+  y.speak(); // use
+  for (const one of all) {
+    if (isDog(one)) one.speak();
+    if (Guard.is(one) && one.speak()) continue; // use
+    if (Boolean(one)) one.speak(); // use
+    if (all.some((other) => other.speak())) continue; // use
+  }
+}
 === the properties of a component | Card.CardProps.title
 --- Card.tsx
 import React, { FC, forwardRef, memo } from "react";

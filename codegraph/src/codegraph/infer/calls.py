@@ -229,14 +229,13 @@ class CallEvaluator:
         return ()
 
     def _iterated(self, type_: ty.Instance) -> ty.Types:
-        method_result = self.method_result
         elements = ty.union(
-            method_result(iterator, "__next__")
+            self.method_result(iterator, "__next__")
             if isinstance(iterator, ty.Instance)
             else self._elements_of(iterator)
-            for iterator in method_result(type_, "__iter__")
+            for iterator in self.method_result(type_, "__iter__")
         )
-        return elements or method_result(type_, "__getitem__")
+        return elements or self.method_result(type_, "__getitem__")
 
     def item(self, types: ty.Types, index: int | None) -> ty.Types:
         """The types of `types[index]`; *index* is None when it is no literal integer."""

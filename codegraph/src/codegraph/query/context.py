@@ -98,11 +98,10 @@ def _callees(graph: Graph, symbol: str, lines: LineReader) -> Iterator[CodeConte
 def _tests(graph: Graph, symbol: str, lines: LineReader) -> Iterator[CodeContextItem]:
     """The tests that reach the symbol, nearest first."""
     steps = islice(walk(graph, symbol, "downstream", depth=_TEST_DEPTH), _MAX_TEST_STEPS)
-    for step in steps:
+    for step in (step for step in steps if not step.edge.dst.endswith(">")):
         node = graph.definitions(step.symbol)[0]
         # `test_it`, or the anonymous function in `it("…", () => …)`, not the one around that.
-        is_named_so = node.fqn.rpartition(".")[2].startswith(("test", "<function"))
-        if is_named_so and is_test(node.file) and not step.edge.dst.endswith(">"):
+        if is_test(node.file) and node.fqn.rpartition(".")[2].startswith(("test", "<function")):
             yield _around(step.edge, "test", node.fqn, lines)
 
 

@@ -54,12 +54,10 @@ def as_mermaid(result: models.WhereUsedResult | models.LineageResult) -> str:
         arrows = [(item.enclosing or item.file, result.resolved) for item in uses]
     names = list(dict.fromkeys([result.resolved, *(name for pair in arrows for name in pair)]))
     ids = {name: f"n{index}" for index, name in enumerate(names)}
-    lines = ["flowchart LR"]
     labels = [n.replace("&", "#amp;").replace('"', "#quot;").replace("<", "#lt;") for n in names]
-    lines += [f'    {ids[name]}["{label}"]' for name, label in zip(names, labels, strict=True)]
+    lines = [f'    {ids[name]}["{label}"]' for name, label in zip(names, labels, strict=True)]
     lines += [f"    {ids[source]} --> {ids[target]}" for source, target in dict.fromkeys(arrows)]
-    lines.append(f"    style {ids[result.resolved]} stroke-width:3px")
-    return "\n".join(lines)
+    return "\n".join(["flowchart LR", *lines, f"    style {ids[result.resolved]} stroke-width:3px"])
 
 
 def _uses(result: models.WhereUsedResult) -> list[str]:

@@ -34,8 +34,9 @@ def parse_direction(direction: str) -> Direction:
     """`upstream` or `downstream` for any of their synonyms; raise BadDirection for another word."""
     parsed = _SYNONYMS.get(direction.strip().lower())
     if parsed is None:
-        valid = ", ".join(_SYNONYMS)
-        raise BadDirection(f"There is no direction {direction!r}. Valid are: {valid}.")
+        raise BadDirection(
+            f"There is no direction {direction!r}. Valid are: {', '.join(_SYNONYMS)}."
+        )
     return parsed
 
 

@@ -147,8 +147,7 @@ def _similar(graph: Graph, name: str) -> list[str]:
     }
     by_last = {last.lower(): nodes[0].fqn for last, nodes in graph.by_last_name.items()}
     for known, cutoff in ((members, 0.6), (by_last, 0.8)):
-        near = get_close_matches(last, known, _MAX_SIMILAR, cutoff)
-        similar = [last] if last in known else near
+        similar = [last] if last in known else get_close_matches(last, known, _MAX_SIMILAR, cutoff)
         if not similar and len(last) > _MAX_SIMILAR:  # Shorter parts are in too many names.
             similar = sorted((other for other in known if last in other), key=len)[:_MAX_SIMILAR]
         if similar:

@@ -107,8 +107,7 @@ class StatementReader(BindingReader):
         elif iterated is not None:
             how = "async for" if isinstance(node, ast.AsyncFor) else "for"
             self.assign(node.target, ir.Unwrapped(iterated, how))
-        body = self._branch(node.body)
-        self._join([_Branch({}), body])
+        self._join([_Branch({}), self._branch(node.body)])
         self._block(node.orelse)
         return False
 

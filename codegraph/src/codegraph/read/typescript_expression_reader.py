@@ -126,12 +126,14 @@ class TypescriptExpressionReader(FactWriter):
         if operator in ("!", "&&" if holds else "||") or kind_of(test) == "inner":
             for operand in operands:
                 self.narrow(operand, holds=holds is not (operator == "!"))
-        elif operator == "instanceof":
-            first = len(self.occurrences)
-            value, cls = self.visit_each(operands)
-            del self.occurrences[first:]  # They were added with the test.
-            narrowed = self.add_binding(ir.Narrowed(value, cls, holds))
-            self.narrowed[text_of(operands[0])] = ir.Variable((narrowed,))
+        elif operator == "instanceof" or test.type == "call_expression":
+            tested = next(iter(operands if operator else children_of(operands[-1])), test)
+            if tested.type == "identifier":
+                first = len(self.occurrences)
+                cls = self.visit(operands[1]) if operator else ir.Call(self.visit(operands[0]))
+                narrowed = self.add_binding(ir.Narrowed(self.visit(tested), cls, holds))
+                del self.occurrences[first:]  # They were added with the test.
+                self.narrowed[text_of(tested)] = ir.Variable((narrowed,))
 
     def visit_condition(self, node: "Node") -> ir.Expr:
         test, *parts = children_of(node)
@@ -292,6 +294,10 @@ class TypescriptExpressionReader(FactWriter):
 
     def visit_array_type(self, node: "Node") -> ir.Expr:
         return ir.Subscript(ir.Name(ir.BUILTIN, "list"), (self.visit_inner(node),))
+
+    def visit_type_predicate_annotation(self, node: "Node") -> ir.Expr:
+        cls = self.visit_each(children_of(node)[0].children_by_field_name("type"))
+        return ir.Subscript(ir.Name(ir.BUILTIN, "type"), cls)  # A call narrows its argument to it.
 
     def visit_function_type(self, node: "Node") -> ir.Expr:
         result = self.visit_each(children_of(node))[-1:]

@@ -1,7 +1,7 @@
 """TypeScript source -> the facts of one file, through tree-sitter; needs the extra `typescript`.
 
 Reads definitions, imports and occurrences, and types that are declared or evident (`new A()`).
-Blocks are scopes; of flow analysis there is only what `instanceof` tells.
+Blocks are scopes; of flow analysis there is only what `instanceof` and guards tell.
 """
 
 import re
