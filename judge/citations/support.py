@@ -28,28 +28,25 @@ from judge.text.english import STOP_WORDS, WORD, find_words, stems, strip_accent
 
 _BE = r"(?:is|are|was|were|be)"
 _MODALITIES = [
-    ("free", re.compile(r"\b(?:(?:do|does|did) not (?:have|need) to|need not|no need to)\b")),
-    (
-        "barred",
-        re.compile(
-            rf"\b(?:(?:must|shall|may|can|could) (?:not|never)|{_BE} not (?:allowed|permitted|able)"
-            rf" to|{_BE} (?:forbidden|prohibited) (?:to|from))\b"
-        ),
-    ),
-    ("bound", re.compile(rf"\b(?:must|(?:has|have|needs?) to|{_BE} (?:required|obliged) to)\b")),
-    ("allowed", re.compile(rf"\b(?:may|can|{_BE} (?:allowed|permitted|able) to)\b")),
-    ("not", re.compile(r"\b(?:(?:do|does|did) not|not|never)\b")),
+    (modality, re.compile(rf"\b(?:{pattern})\b"))
+    for modality, pattern in {
+        "free": r"(?:do|does|did) not (?:have|need) to|need not|no need to"
+        rf"|{_BE} not (?:required|obliged) to",
+        "barred": r"(?:must|shall|may|can|could) (?:not|never)"
+        rf"|{_BE} not (?:allowed|permitted|able) to|{_BE} (?:forbidden|prohibited) (?:to|from)",
+        "bound": rf"must|(?:has|have|needs?) to|{_BE} (?:required|obliged) to",
+        "allowed": rf"may|can|{_BE} (?:allowed|permitted|able) to",
+        "not": "(?:do|does|did) not|not|never",
+    }.items()
 ]
 """A duty's absence, a ban, a duty, a permission, and a plain negation."""
-_OPPOSED = frozenset(
-    map(
-        frozenset,
-        [
-            ("bound", "free"), ("bound", "barred"), ("bound", "allowed"), ("barred", "free"),
-            ("barred", "allowed"), ("not", None),
-        ],
+_OPPOSED = {
+    frozenset(pair)
+    for pair in (
+        ("bound", "free"), ("bound", "barred"), ("bound", "allowed"), ("barred", "free"),
+        ("barred", "allowed"), ("not", None),
     )
-)  # fmt: skip
+}  # fmt: skip
 """Pairs that turn a sentence round; a plain fact has none."""
 
 _BOUNDS = frozenset("about around than over under above below before after until by".split())
@@ -178,7 +175,7 @@ def _weights(text: str) -> dict[str, float]:
     weights: dict[str, float] = {}
     for place, written in enumerate(find_words(text)):
         word = written.lower().removesuffix("'s")
-        if word in STOP_WORDS or word.endswith("n't"):
+        if word.partition("'")[0] in STOP_WORDS or word.endswith("n't"):
             continue
         [stem] = stems([_NUMBERS.get(word, word)])
         is_name = place > 0 and written[0].isupper()  # any first word has a capital

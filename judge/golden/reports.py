@@ -220,7 +220,7 @@ def comparison_sections(
     yield from _prompt_sections("The prompt of", {change.name: change.prompt for change in changed})
     old, new = made_with(before), made_with(after)
     lines = [
-        f"The {kind} changed from {old[kind]} to {new[kind]}."
+        f"The {kind} changed from {old[kind] or 'none'} to {new[kind] or 'none'}."
         for kind in list(old)[1:]
         if old[kind] != new[kind]
     ]

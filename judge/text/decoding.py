@@ -13,45 +13,38 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 
-_WINDOWS_1252_NAMES = frozenset({"ascii", "iso8859-1", "cp1252"})
-"""Encodings that the WHATWG Encoding Standard reads as windows-1252, since pages mean that."""
-
 _DECLARED_WITHIN_BYTES = 32 * 1024
 """Browsers search the whole head, which in some templates begins with long comments or scripts."""
 
 _SAMPLE_BYTES = 100_000
 _KANA = re.compile("[\u3041-\u30ff]")
+_SIGN_IN_WORD = re.compile(r"[^\W\d_][¡-©«¬®-³¶¸¹»-¿×÷][^\W\d_]")
+_WIDE = re.compile("[\u2e80-\ud7a3\uff61-\uff9f]+")
+"""Wrong readings have signs in words, as "obowi±zuje" has, or letters of East Asia alone."""
 
 _COOKIE = re.compile(rb"\A(?:[^\n]{0,200}\n)?[^\n]{0,80}coding[:=][ \t\"']*([-\w.]{1,40})")
 """How editors and Python declare an encoding in the first two lines."""
 
 _DECLARED = re.compile(
-    rb"(?:<meta(?=[\s/])(?:(?=[^>]{0,512}?http-equiv)[^>]{0,512}?"
+    rb"(?i)(?:<meta(?=[\s/])(?:(?=[^>]{0,512}?http-equiv)[^>]{0,512}?"
     rb"|(?:[^>\"']|\"[^\"]{0,512}\"|'[^']{0,512}'){0,512}?)(?<![\w-])charset|\A\s{0,64}<\?xml[^>]{1,128}?encoding)"
-    rb"\s{0,8}=\s{0,8}[\"']?\s{0,8}([\w.:-]{1,40})",
-    re.IGNORECASE,
+    rb"\s{0,8}=\s{0,8}[\"']?\s{0,8}([\w.:-]{1,40})"
 )
 _NO_DECLARATION = re.compile(
-    rb"<!--.*?(?:-->|\Z)|<(script|style|template|noscript|title)\b.*?(?:</\1|\Z)",
-    re.IGNORECASE | re.DOTALL,
+    rb"(?is)<!--.*?(?:-->|\Z)|<(script|style|template|noscript|title)\b.*?(?:</\1|\Z)"
 )
 """Where what looks like a declaration does not count."""
 
 
 _EMPTY_ELEMENT = re.compile(
-    rb"<([a-zA-Z][\w:.-]*+)((?:\s++[\w:.-]++\s*+=\s*+(?:\"[^\"<]*+\"|'[^'<]*+'))*+)\s*+/>"
+    rb"(?i)<(?!(?:area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr)[\s/])"
+    rb"([a-z][\w:.-]*+)((?:\s++[\w:.-]++\s*+=\s*+(?:\"[^\"<]*+\"|'[^'<]*+'))*+)\s*+/>"
 )
-_VOID = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
 
 
 def xhtml_as_html(body: bytes) -> bytes:
     """The XHTML *body* with an end tag for each `<title/>`, which HTML would leave open."""
-    return _EMPTY_ELEMENT.sub(_with_end_tag, body)
-
-
-def _with_end_tag(empty: re.Match[bytes]) -> bytes:
-    name, attributes = empty.groups()
-    return empty[0] if name.lower() in _VOID else b"<%b%b></%b>" % (name, attributes, name)
+    return _EMPTY_ELEMENT.sub(rb"<\1\2></\1>", body)
 
 
 def decode_text(content: bytes) -> str:
@@ -68,23 +61,30 @@ def decode_text(content: bytes) -> str:
     invalid = len(_ESCAPED.findall(text))
     letters = len(text) - invalid - sum(map(str.isascii, text)) if invalid else 0
     if not invalid or letters > invalid:
-        return _ESCAPED.sub(_western, text)
+        return _ESCAPED.sub(
+            lambda c: c[0].encode(errors="surrogateescape").decode("cp1252", "replace"), text
+        )
     declared = _COOKIE.match(content)
     stated = _known_encoding(declared[1].decode("ascii")) if declared else ""
     return content.decode(stated or _likely_encoding(content), "replace")
 
 
 def marked_encoding(content: bytes) -> str:
-    """The encoding that the byte order mark of *content* tells; an empty string without one."""
-    return next((name for mark, name in _BYTE_ORDER_MARKS if content.startswith(mark)), "")
+    """What the byte order mark of *content* tells, else UTF-16 of Latin letters, else ""."""
+    known = next((name for mark, name in _BYTE_ORDER_MARKS if content.startswith(mark)), "")
+    head = content[:1000]
+    even, odd = head[::2].count(0), head[1::2].count(0)
+    is_wide = not min(even, odd) and 2 * len(head) < 5 * max(even, odd) < 3 * len(head)
+    return known or (is_wide and ("utf-16-le" if odd else "utf-16-be")) or ""
 
 
 _ESCAPED = re.compile("[\udc80-\udcff]")
 """Bytes that are not UTF-8, as `surrogateescape` decodes them."""
 
 
-def _western(escaped: re.Match[str]) -> str:
-    return bytes([ord(escaped[0]) - 0xDC00]).decode("cp1252", "replace")
+def _is_odd(text: str) -> bool:
+    runs = _WIDE.findall(text)
+    return bool(_SIGN_IN_WORD.search(text)) or sum(len(run) == 1 for run in runs) * 2 > len(runs)
 
 
 def _likely_encoding(content: bytes) -> str:
@@ -92,10 +92,12 @@ def _likely_encoding(content: bytes) -> str:
 
     likely = package_data("documents")["encodings"]["likely"].split()
     sample = content[:_SAMPLE_BYTES].rpartition(b"\n")[0] or content[:_SAMPLE_BYTES]
-    found = {match.encoding: match for match in from_bytes(sample, cp_isolation=likely)}
+    every = from_bytes(sample, cp_isolation=likely)
+    fitting = [match for match in every if not _is_odd(str(match))] or [*every]
+    found = {match.encoding: match for match in fitting}
     if not found:
         return "cp1252"
-    best = next(iter(found.values()))
+    best = fitting[0]
     if "euc_jp" in found and 5 * len(_KANA.findall(str(found["euc_jp"]))) > len(str(best)):
         return "euc_jp"  # Read as Korean it is as likely to the library.
     western = found.get("cp1252")
@@ -111,18 +113,15 @@ def html_as_utf8(body: bytes, charset: str = "") -> bytes:
     be. Unknown labels are ignored.
     """
     if stated := marked_encoding(body) or _known_encoding(charset):
-        return _recoded(body, stated).removeprefix(codecs.BOM_UTF8)
+        # Invalid bytes of UTF-8 are left to the parser.
+        known = body if stated == "utf-8" else body.decode(stated, "replace").encode()
+        return known.removeprefix(codecs.BOM_UTF8)
     try:
         # Not "final": a page cut at the size limit may end inside a character.
         return body[: codecs.utf_8_decode(body, "strict", False)[1]]
     except UnicodeDecodeError:
         declared = _declared_encoding(body)
-        return _recoded(body, declared) if declared else decode_text(body).encode()
-
-
-def _recoded(body: bytes, encoding: str) -> bytes:
-    """*body* in UTF-8; if it already is, unchanged: the parser handles invalid bytes."""
-    return body if encoding == "utf-8" else body.decode(encoding, "replace").encode()
+        return (body.decode(declared, "replace") if declared else decode_text(body)).encode()
 
 
 def _declared_encoding(body: bytes) -> str:
@@ -138,6 +137,7 @@ def _known_encoding(label: str) -> str:
         name = codecs.lookup(label.strip(" \t\r\n\"'")).name
     except (LookupError, ValueError):
         return ""
-    if name in _WINDOWS_1252_NAMES:
+    encodings = package_data("documents")["encodings"]
+    if name in encodings["western"].split():
         return "cp1252"
-    return name if name in package_data("documents")["encodings"]["web"].split() else ""
+    return name if name in encodings["web"].split() else ""

@@ -84,7 +84,7 @@ _PART = re.compile(
     r"|(?<=[A-Za-zÀ-ÿ]{2})[0-9]+"
 )
 
-_DOTTED = r"[^\W\d_](?:\.[^\W\d_])+\.?(?!\w)|\d{1,3}(?:,\d{3})+(?![\w,])"
+_DOTTED = r"[^\W\d_](?:\.[^\W\d_])+\.?(?!\w)|\d{1,3}(?:[,.'’]\d{3})+(?!\w|[,.]\d{3})"
 _REST = r"[-\u2010\u2011]([^\W\d_]+)(?![\w-])"
 SPLIT = rf"(?<![\w.,-])(?:[^\W\d_]+{_REST}|{_DOTTED})"
 """What others write as one word: e-mail, U.K., 1,200."""
@@ -94,9 +94,7 @@ _PREFIX = r"([^\W\d_]|anti|co|de|inter|multi|non|off|on|pre|re|semi|sub|un|up|wi
 
 def as_one_word(question: str) -> str:
     """*question* with "UK", and "email mail", since a prefix means little alone."""
-    whole = re.sub(
-        rf"(?<![\w.,-])(?:{_DOTTED})", lambda word: re.sub("[.,]", "", word[0]), question
-    )
+    whole = re.sub(rf"(?<![\w.,-])(?:{_DOTTED})", lambda w: re.sub("[.,'’]", "", w[0]), question)
     return re.sub(rf"(?i)(?<![\w.,-]){_PREFIX}{_REST}", r"\1\2 \2", whole)
 
 

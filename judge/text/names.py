@@ -35,8 +35,6 @@ def _capitalised(text: str) -> Iterator[str]:
     for match in _CAPITALISED.finditer(text):
         if match.group().casefold() in _NO_NAMES:
             continue
-        opens = match.start() in starts or text[: match.start()].rstrip()[-1:] in {
-            "", *'"“\'‘:([{\n'
-        }  # fmt: skip
+        opens = match.start() in starts or text[: match.start()].rstrip()[-1:] in "\"“'‘:([{\n"
         if not opens or _SPEAKS.match(text, match.end()):
             yield match.group()

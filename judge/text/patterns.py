@@ -149,9 +149,7 @@ class _Batch:
         if self._any not in found:
             return self._all
         held = Counter(self._owners[part] for part in found if part != self._any)
-        return sorted(
-            [*self._always, *(n for n, count in held.items() if count == self._needed[n])]
-        )
+        return sorted([*self._always, *(n for n, c in held.items() if c == self._needed[n])])
 
 
 class PatternSet:

@@ -22,9 +22,8 @@ OPENERS: Final = "[【［〔⟦〖〚⁅❲﹝﹇⦋⟬〘"
 CLOSERS: Final = "]】］〕⟧〗〛⁆❳﹞﹈⦌⟭〙"
 
 _ENCODED: Final = re.compile(
-    r"&(?:amp;)*(?P<name>#0*+\d{1,7}|#x0*+[\da-f]{1,6}|[a-z]{2,24});?"
-    r"|(?:%(?:25)*|\\(?:u00|u0{6}|u\{0*|x))(?P<hex>[57][bd]|3\d)\}?",
-    re.IGNORECASE,
+    r"(?i)&(?:amp;)*(?P<name>#0*+\d{1,7}|#x0*+[\da-f]{1,6}|[a-z]{2,24});?"
+    r"|(?:%(?:25)*|\\(?:u00|u0{6}|u\{0*|x))(?P<hex>[57][bd]|3\d)\}?"
 )
 """A character as `&#91;`, `&lbrack;` or `&amp;#91;`; a bracket or digit as `%5B`, `\\u005b`."""
 

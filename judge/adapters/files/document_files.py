@@ -140,8 +140,8 @@ def _walk(root: Path, scan: FileScan) -> Iterator[Path]:
 
 
 def _is_wanted(path: Path, rules: _Rules) -> bool:
-    """Whether *path* is neither hidden nor a link nor ignored."""
-    return not (path.name.startswith(".") or path.is_symlink() or _is_ignored(path, rules))
+    """Whether *path* is neither hidden, nor Word's note that a file is open, a link or ignored."""
+    return not (path.name.startswith((".", "~$")) or path.is_symlink() or _is_ignored(path, rules))
 
 
 def _rules_above(root: Path) -> _Rules:

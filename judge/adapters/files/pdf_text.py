@@ -143,7 +143,7 @@ def _read(content: bytes, deadline: float, max_pages: int, max_text: int) -> Pdf
             raise UnreadableDocument(f"Only {len(pages)} of its pages could be read in time.")
     if values := _form_values(reader):
         pages.append(values)
-    if not any(page.strip() for page in pages):
+    if not any(map(str.isalnum, "".join(pages))):
         no_text = "The PDF holds no text, only pictures of it. Recognise the text first."
         raise UnreadableDocument(f"{BROKEN}: no page could be read." if damaged else no_text)
     if is_glyph_codes(" ".join(pages)):
@@ -164,8 +164,7 @@ def _updated(metadata: Any) -> date | None:
 def _form_values(reader: Any) -> str:
     """The values that were filled into the fields of a form, each as a line."""
     try:
-        fields = reader.get_fields() or {}
-        values = {str(name): field.get("/V") for name, field in fields.items()}
+        values = {str(n): field.get("/V") for n, field in (reader.get_fields() or {}).items()}
     except Exception:  # noqa: BLE001 - see `read_pdf`
         return ""
     return "\n".join(

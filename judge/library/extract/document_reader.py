@@ -53,7 +53,7 @@ MAX_BYTES = 10 * 1024 * 1024
 MAX_NAME = 100
 """Characters of a collection's name."""
 
-READERS_VERSION = "12"
+READERS_VERSION = "13"
 """Increment it when documents are split differently: then unchanged files are read again too."""
 
 

@@ -13,15 +13,17 @@ from datetime import datetime
 from html import unescape
 from itertools import groupby
 from json import dumps
+from string import ascii_lowercase, ascii_uppercase
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from judge.library.extract import page_blocks
 from judge.library.extract.html_page import read_head_title
-from judge.library.extract.markup import limit_markup, parse_markup
+from judge.library.extract.markup import MAX_BYTES, MAX_TAGS, limit_markup, parse_markup
 from judge.library.extract.page_blocks import PageBlock, PageBlocks, is_aside, is_skipped
 from judge.library.extract.text_blocks import (
+    PICTURE,
     DocumentText,
     TextBlock,
     below_header,
@@ -91,9 +93,7 @@ def _moment(value: object) -> datetime | None:
         return None
 
 
-_HEADING = re.compile(
-    r" {0,3}(?:(#{1,6})(?:[ \t]+(.*))?|(?is:<h([1-6])\b[^<>]{0,500}>(.*)</h\3>)\s*)"
-)
+_HEADING = re.compile(r" {0,3}(?:(#{1,6})(?:[ \t]+(.*))?|(?is:<h([1-6])\b[^<>]*>(.*)</h\3>)\s*)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 _DELIMITER = re.compile(r"\s*+\|?(?:\s*+:?-++:?\s*+\|)++(?:\s*+:?-++:?)?\s*+")
@@ -104,11 +104,14 @@ _LINK = re.compile(
 )
 _MARKS = re.compile(
     r"\\([!-/:-@\[-`{-~])|\*+(?=\S)|(?<=\S)\*+|`+|~~|(?<!\w)_+|(?<!_)_++(?!\w)|\[\^[^\[\]\s]{1,50}\]"
-    r"|\s*\{[#.:][^{}]{0,200}\}\s*"
+    r"|\s*\{[#.:][^{}]{0,200}\}\s*|<!--(?:(?!<!--).)*?-->"
     r"|</?(?:a|b|br|code|em|i|img|kbd|picture|source|span|strong|sub|sup)\b[^<>]{0,500}>"
 )
 _ANCHOR = re.compile(r"^#\s+|\s*[¶\u200b]\s*$|\s+[#§]\s*$")
 """What generators put before or after a heading, to link to it."""
+
+_NO_COMMENT = re.compile(r"`[^`]*`|(?<=\S)[ \t]*<!--(?:(?!<!--).)*?-->")
+"""What opens no comment that hides lines: code, and a note at the end of a line."""
 
 
 class _Heading(NamedTuple):
@@ -122,7 +125,7 @@ _Segment = tuple[int, int, _Heading | None, bool]
 
 def read_markdown(text: str, *, has_front_matter: bool = True) -> DocumentText:
     """The blocks of *text*; its title is the front matter's, or the first heading of level 1."""
-    lines = split_lines(text)
+    lines = split_lines(re.sub(PICTURE, "", text))
     end, front = read_front_matter(lines) if has_front_matter else (0, DocumentText(()))
     # Front matter alone is the text.
     segments = list(_segments(lines, end)) or [(0, end, None, False)][: end > 0]
@@ -152,9 +155,12 @@ def _blocks(
             chapter = next((h.text for h in reversed(path[:-1]) if h.text not in others), None)
         opens = heading is not None
         traits = {"section": section, "chapter": chapter, "starts_passage": opens}
-        if not is_code and end - start > 2 and _DELIMITER.fullmatch(lines[start + 1]):
-            rows = [block_of(lines, at, at + 1, **traits) for at in range(start, end)]
-            yield from below_header(rows[2:], rows[:2])
+        rules = (at for at in range(start + 1, end - 1) if _DELIMITER.fullmatch(lines[at]))
+        if rule := 0 if is_code else next(rules, 0):
+            rows = [block_of(lines, at, at + 1, **traits) for at in range(rule - 1, end)]
+            first, *more = below_header(rows[2:], rows[:2])
+            text = "\n".join((*lines[start : rule - 1], first.text))  # with its introduction
+            yield from (first._replace(text=text, start_line=start + 1), *more)
         else:
             yield block_of(lines, start, end, **traits, is_heading=opens, is_code=is_code)
 
@@ -165,7 +171,7 @@ def _segments(lines: Sequence[str], at: int) -> Iterator[_Segment]:
     last = max((number for number, line in enumerate(lines) if "-->" in line), default=-1)
     while at < len(lines):
         whole, line = lines[at], lines[at].strip()
-        if at <= last and "<!--" in line and "<!--" in re.sub("`[^`]*`", "", line):
+        if at <= last and "<!--" in line and "<!--" in _NO_COMMENT.sub("", line):
             end = next(end + 1 for end in range(at, len(lines)) if "-->" in lines[end])
             is_alone = line.startswith("<!--") and lines[end - 1].rstrip().endswith("-->")
             if is_alone and start < at:
@@ -217,9 +223,7 @@ def _end_of_fence(lines: Sequence[str], at: int, mark: str) -> int:
     return len(lines)
 
 
-_SKIPPED = (
-    "aside,form:not(:has(h1,main,article)),[role=doc-backlink],[data-tag-name],.mw-editsection"
-)
+_ASIDE = "aside,form:not(:has(h1,main,article)),[role=doc-backlink],[data-tag-name],.mw-editsection"
 """Not a form around the whole page, as ASP.NET has it."""
 
 _MAIN = "main, [role=main]"
@@ -231,6 +235,13 @@ MAX_CELL_WORDS = 60
 """Of a cell of a table of data; others are for the layout, as those with headings are."""
 
 _WHOLE = frozenset({"pre", "h1", "h2", "h3", "h4", "h5", "h6"})
+_JOINER = "\u2060"
+"""A word joiner, which passages lose, keeps text from being read as markup, or tells a number."""
+
+_ROMAN = "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx"
+_NUMBERS = dict(
+    zip("aAiI", (ascii_lowercase, ascii_uppercase, _ROMAN.split(), _ROMAN.upper().split()))
+)
 _PREFIXES = {**{f"h{level}": "#" * level + " " for level in range(1, 7)}, "li": "- ", "dd": "- "}
 
 
@@ -239,22 +250,25 @@ def read_html(body: bytes, charset: str = "") -> DocumentText:
     markup = html_as_utf8(body, charset)
     if b"xhtml" in markup[:1000].lower():
         markup = xhtml_as_html(markup)
-    tree = parse_markup(limit_markup(markup))
+    limited = limit_markup(markup)
+    tree = parse_markup(limited)
     _reveal(tree)
+    _number_lists(tree)
     _keep_main(tree)
     page = page_blocks.read_blocks(tree.body, enough=len(markup))
     # Without front matter, or a page could set its own tags.
     text = "\n\n".join(_texts_of(page))
     reading = read_markdown(text, has_front_matter=False)
     # `limit_markup` removes the title of the head, so it is taken from the original.
-    return replace(
-        reading, title=reading.title or read_head_title(markup).strip("-") or None, language=""
-    )
+    title = reading.title or read_head_title(markup).strip("-") or None
+    is_cut = len(limited) == MAX_BYTES or limited.count(b"<") == MAX_TAGS - 1
+    warnings = ("Only its beginning was read, since it is too long. Split it.",) if is_cut else ()
+    return replace(reading, title=title, language="", warnings=warnings)
 
 
 def _reveal(tree: LexborHTMLParser) -> None:
     """Make text of what readers see at another moment: tabs, options, descriptions."""
-    for caption in tree.css("caption, figcaption:not([aria-hidden=true]), legend"):
+    for caption in tree.css("caption, figcaption:not([aria-hidden=true]), legend, li > label"):
         if captioned := caption.parent:
             captioned.insert_before(caption.text())
     for cell in tree.css("td:empty, th:empty"):
@@ -276,9 +290,22 @@ def _reveal(tree: LexborHTMLParser) -> None:
             picture.replace_with(f" {described} ")
 
 
+def _number_lists(tree: LexborHTMLParser) -> None:
+    """Write before each item of a numbered list its number, as readers see it."""
+    for numbered in tree.css("ol"):
+        names = _NUMBERS.get(numbered.attributes.get("type") or "", "")
+        start = (numbered.attributes.get("start") or "")[:6]
+        items = (item for item in numbered.iter() if item.tag == "li")
+        for number, item in enumerate(items, int(start) if start.isdecimal() else 1):
+            inner = next(item.iter(), item)
+            if first := (inner if inner.tag in {"p", "div"} | _WHOLE else item).child:
+                name = names[number - 1] if 0 < number <= len(names) else number
+                first.insert_before(f"{_JOINER}{name}. ")
+
+
 def _keep_main(tree: LexborHTMLParser) -> None:
     """Remove what is not its own, and what stands before the main part of the page."""
-    for other in tree.css(_SKIPPED):
+    for other in tree.css(_ASIDE):
         other.decompose()
     main = tree.css_first(_MAIN)
     node: LexborNode | None = main if main and main.text(strip=True) else None
@@ -317,8 +344,9 @@ def _around(page: PageBlocks, tag: str) -> list[int]:
 
 
 def _as_markdown(block: PageBlock) -> str:
-    if block.tag != "pre":
-        # A word joiner, which passages lose, keeps text from being read as markup.
-        own = "\u2060" if block.text[0] in "#`~=-<|" else ""
-        return _PREFIXES.get(block.tag, own) + block.text.replace("<!--", "<\u2060!--")
-    return fenced(block.lines)
+    if block.tag == "pre":
+        return fenced(block.lines)
+    own = _JOINER if block.text[0] in "#`~=-<|" else ""
+    is_numbered = block.text[0] == _JOINER and block.tag not in _WHOLE
+    prefix = "" if is_numbered else _PREFIXES.get(block.tag, own)
+    return prefix + block.text.lstrip(_JOINER).replace("<!--", f"<{_JOINER}!--")

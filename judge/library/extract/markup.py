@@ -10,6 +10,7 @@ from collections import Counter
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from judge.errors import UnreadableDocument
+from judge.library.extract.text_blocks import PICTURE
 
 MAX_BYTES = 2 * 1024 * 1024
 """As much as the fetcher accepts; longer markup is cut."""
@@ -44,21 +45,19 @@ _TAG = re.compile(rb"<(/?)([a-zA-Z][^\s/>]*+)((?:[\s/]++|" + _NAME + _VALUE + rb
 
 _SELF_CLOSING = frozenset(
     b"area base br col embed hr img input link meta source track wbr "
-    b"p li option tr td th thead tbody tfoot colgroup html head body".split()
+    b"p li dt dd option tr td th thead tbody tfoot colgroup html head body".split()
 )
 """Elements that are void, or end where the next of their kind begins."""
 
-_FORMATTING = re.compile(
-    rb"<(b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)[\s/][^>]*+", re.IGNORECASE
-)
+_FORMATTING = re.compile(rb"(?i)<(b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)[\s/][^>]*+")
 
 
 def limit_markup(html: bytes) -> bytes:
     """*html* without scripts and comments, cut to the limits; raises UnreadableDocument."""
     # The parser takes a vertical tab for a letter and the patterns for a space.
-    html = html[:MAX_BYTES].replace(b"\v", b" ")
+    html = re.sub(PICTURE.encode(), b"", html).replace(b"\v", b" ")
     # An empty comment does not split a word, and keeps its neighbours from forming a tag.
-    html = _UNREAD.sub(lambda found: b" " if found[1] else b"<!---->", html)
+    html = _UNREAD.sub(lambda found: b" " if found[1] else b"<!---->", html)[:MAX_BYTES]
     html = b"<".join(html.split(b"<", MAX_TAGS)[:MAX_TAGS])
     if len({tag[0] for tag in _FORMATTING.finditer(html)}) > MAX_FORMATTING:
         html = _FORMATTING.sub(rb"<\1", html)

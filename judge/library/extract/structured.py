@@ -22,6 +22,7 @@ from judge.library.extract.text_blocks import (
     fenced,
     paragraphs,
     read_text,
+    size,
     split_lines,
 )
 from judge.text.decoding import decode_text
@@ -53,7 +54,17 @@ _WHOLE_ROW = re.compile(r'(?:(?<![^,;|\s])"(?:[^"]|"")*+"|(?<=[^,;|\s])"|[^"]++)
 def read_table(text: str) -> DocumentText:
     """The rows of CSV or TSV in blocks, each below the header row; no row is cut."""
     rows = [*_rows(split_lines(text))]
-    return DocumentText(tuple(below_header(rows[1:], rows[:1]) if rows[1:] else rows))
+    top = _header_at(rows)
+    below = below_header(rows[top + 1 :], rows[top : top + 1]) if rows[top + 1 :] else rows[top:]
+    return DocumentText((*rows[:top], *below))
+
+
+def _header_at(rows: Sequence[TextBlock]) -> int:
+    """The first row with over half as many filled cells as any; above it banks tell of accounts."""
+    bare = [re.sub(r'"[^"]*+"', lambda cell: cell[0].strip('" ')[:1], r.text) for r in rows[:30]]
+    mark = max(";\t|,", key=lambda mark: sum(mark in row for row in bare))
+    filled = [sum(bool(cell.strip()) for cell in row.split(mark)) for row in bare]
+    return next((at for at, count in enumerate(filled) if 2 * count > max(filled)), 0)
 
 
 def _rows(lines: list[str]) -> Iterator[TextBlock]:
@@ -149,7 +160,10 @@ def _mail_text(part: Any, names: Sequence[str]) -> str:
     if part.is_multipart():
         inner = (_mail_text(one, ("Subject", *_NAMES)) for one in part.get_payload())
         texts = [text for text in inner if text.strip()]
-        text = "\n\n".join(texts[:1] if kind == "multipart/alternative" else texts)
+        if kind == "multipart/alternative" and texts:
+            # Some plain texts only say that there is another.
+            texts = [max(texts, key=lambda text: size(text) > 2 * size(texts[0]))]
+        text = "\n\n".join(texts)
     elif not str(part["Content-Disposition"]).lower().startswith("attachment"):
         text = _part_text(part, kind)
     head = [f"{name}: {part[name]}" for name in names if part[name]]

@@ -118,7 +118,7 @@ def read_pages(pdf: PdfText) -> DocumentText:
         blocks += [block._replace(starts_passage=at == 0) for at, block in enumerate(own)]
     title = pdf.title
     if title is None or _is_placeholder(title):
-        top = next((line.strip() for line in lines if line.strip()), "")
+        top = next((line for line in map(str.strip, lines) if not _is_placeholder(line)), ".")
         title = top if _may_be_title(top) and top[-1] != "." else None
     missing = ", ".join(map(str, pdf.damaged))
     warnings = (f"Left out, since damaged: page {missing}.",) if missing else ()
@@ -127,11 +127,10 @@ def read_pages(pdf: PdfText) -> DocumentText:
 
 def _title(blocks: Sequence[TextBlock]) -> str | None:
     """The first paragraph, when it is a single short line; a sentence only above longer text."""
-    text = blocks[0].text.strip("=* \t\n").lstrip("# ") if len(blocks) > 1 else "\n"
-    line, *more = text.split("\n")
-    if more and (len(more) > 1 or any(map(str.isalnum, more[0]))):  # It may be underlined.
-        return None
-    if not _may_be_title(line):
+    text = blocks[0].text.removeprefix("WEBVTT") if len(blocks) > 1 else ""
+    line, *more = text.strip("=*-–_~ \t\n").lstrip("# ").split("\n")
+    is_underlined = len(more) == 1 and not any(map(str.isalnum, more[0]))
+    if (more and not is_underlined) or not _may_be_title(line):
         return None
     is_outweighed = sum(len(block.text) for block in blocks[1:]) > 2 * len(line)
     return line if line[-1] != "." or (is_outweighed and len(sentences(line)) == 1) else None
@@ -139,7 +138,7 @@ def _title(blocks: Sequence[TextBlock]) -> str | None:
 
 def _may_be_title(line: str) -> bool:
     is_short = len(line) <= MAX_TITLE and any(c.isalpha() for c in line)
-    return is_short and line[-1] not in ",;:!" and line != "WEBVTT"
+    return is_short and line[-1] not in ",;:!"
 
 
 TARGET_WORDS = 200
@@ -163,6 +162,9 @@ _RUNS_ON = re.compile(r"[^\s.!?:;|]\n\s*[a-z(]")
 
 _TERMINAL = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b]{0,500}(?:\x07|\x1b\\)|[@-_])")
 """What colours the text of a log on a terminal."""
+
+PICTURE = r"(?<=data:)[\w.+-]{1,60}/[\w.+-]{1,60};base64,[\w+/=%]+"
+"""The content of a picture in an address; one may be longer than the text around it."""
 
 _UNSEEN = dict.fromkeys((0xAD, 0x200B, 0x2060, 0xFEFF))
 """Characters that only say where a line may end: they would hide a word from who looks for it."""

@@ -86,11 +86,12 @@ class IndexingReport:
             self.empty += result == "empty"
 
 
-Track = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
+Advance = Callable[[int], None]
+Track = Callable[[str, int], AbstractContextManager[Advance]]
 """Takes a phase and its number of documents; gives a callback for how many more are done."""
 
 
-def untracked(_phase: str, _total: int) -> AbstractContextManager[Callable[[int], None]]:
+def untracked(_phase: str, _total: int) -> AbstractContextManager[Advance]:
     """A Track that tells nobody."""
     return nullcontext(lambda _count: None)
 
@@ -220,9 +221,7 @@ class _IndexingRun:
     options: IndexingOptions
     report: IndexingReport
 
-    async def add_files(
-        self, tasks: Sequence[IndexingTask], advance: Callable[[int], None]
-    ) -> None:
+    async def add_files(self, tasks: Sequence[IndexingTask], advance: Advance) -> None:
         """Read, write and commit the files, a batch at a time."""
         for start in range(0, len(tasks), BATCH_FILES):
             batch = tasks[start : start + BATCH_FILES]
@@ -239,10 +238,7 @@ class _IndexingRun:
             advance(len(batch))
 
     async def add_pages(
-        self,
-        urls: Sequence[str],
-        indexed: Sequence[IndexedDocument],
-        advance: Callable[[int], None],
+        self, urls: Sequence[str], indexed: Sequence[IndexedDocument], advance: Advance
     ) -> None:
         """Fetch each web page and write it, unless it is unchanged."""
         if not urls:

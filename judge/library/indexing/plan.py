@@ -73,29 +73,27 @@ def plan_indexing(
     by_path = {record.path: record for record in indexed}
     tasks: list[IndexingTask] = []
     problems: list[IndexingProblem] = []
-    paths_by_id: dict[str, str] = {}
+    paths: dict[str, str] = {}
     unchanged = 0
     for file in files:
         meta = _meta(file, options, by_path)
         key = fold_name(meta.document_id)
-        if paths_by_id.get(key) == file.path:
+        if paths.get(key) == file.path:
             continue  # Two of the given paths lead to it.
         record = by_id.get(key)
-        owner = paths_by_id.get(key) or (
-            record.path if record and not options.document_id else file.path
-        )
-        if owner != file.path and (key in paths_by_id or exists(owner)):
+        owner = paths.get(key) or (record.path if record and not options.document_id else file.path)
+        if owner != file.path and (key in paths or exists(owner)):
             reason = f"would have the same id as {owner}; add it with --folder"
             problems.append(IndexingProblem(file.given, reason))
             continue
-        paths_by_id[key] = file.path
+        paths[key] = file.path
         if file.size_bytes > MAX_BYTES:
             problems.append(IndexingProblem(file.given, f"is over {MAX_BYTES // 1024 // 1024} MiB"))
         elif record and not options.replaces and _is_unchanged(file, meta, record):
             unchanged += 1
         else:
             tasks.append(IndexingTask(file, meta, record))
-    return IndexingPlan(tuple(tasks), unchanged, frozenset(paths_by_id), tuple(problems))
+    return IndexingPlan(tuple(tasks), unchanged, frozenset(paths), tuple(problems))
 
 
 def _meta(

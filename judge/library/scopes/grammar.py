@@ -5,7 +5,7 @@
     scope   = { mention | bracket | "AND" | "OR" | "||" | "&&" }
     bracket = [not] "(" scope ")"
     mention = [not] "@" kind ":" value { "," value } | [not] "@*"
-    not     = "-" | "!" | any dash | "NOT " | "except " | "excluding " | "without " | …
+    not     = "-" | "!" | any dash | "NOT " | "except " | "ignoring " | "sauf " | …
 
 A bracket with anything else in it is text, and mentions in it count as if it was not there.
 `service.py` checks later whether the names exist in the index.
@@ -36,7 +36,13 @@ SYNTAX = "Write it as in (@collection:a OR @tag:b) -@folder:old"
 
 _SIGN = r"[-!~\u00ac\u00ad\u2010-\u2015\u2043\u207b\u2212\ufe58\ufe63\uff01\uff0d]"
 _FILLERS = r"(?:(?i:for|from|in|of|tagged|the|those|collection|folder|tag)\s+){0,4}"
-_NOT_WORDS = rf"(?i:not|except|excluding|without|minus|outside|other\s+than):?\s+{_FILLERS}"
+# "What does it exclude @tag:x" asks; "fees, exclude @tag:x" excludes.
+_NOT_WORDS = (
+    r"(?i:not|except|without|minus|outside|(?<=[,;.]\s)(?:exclude|ignore|skip|omit|leave\s+out)"
+    r"|(?:exclud|ignor)ing|skipping|omitting|leaving\s+out|(?:other|rather)\s+than|(?:apart|aside)\s+from"
+    r"|(?:all|every\w+|any\w+)\s+but|ohne|außer|nicht\s+in|sauf|sans|hors|excepto|salvo|senza"
+    rf"|tranne|zonder|behalve|bez|кроме|без):?\s+{_FILLERS}"
+)
 _NOT = rf"(?P<not>{_SIGN}++[\s\u200b\u2060\ufeff]*+|{_NOT_WORDS}{_SIGN}?)?"
 _TOKEN = re.compile(
     rf"(?<![^\s(]){_NOT}"

@@ -135,10 +135,8 @@ _FIELDS: tuple[tuple[str, ScopeKind], ...] = (
 )
 
 
-def _as_tuple(value: object) -> object:
-    return (
-        (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
-    )
+def _as_tuple(name: object) -> object:
+    return (name,) if isinstance(name, str) else tuple(name) if isinstance(name, list) else name
 
 
 Names = Annotated[tuple[ScopeText, ...], BeforeValidator(_as_tuple)]

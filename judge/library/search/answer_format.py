@@ -19,9 +19,7 @@ from judge.types.search import Hit, Passage
 OPENING = "Based on the indexed files, here are the relevant sections:"
 NOTHING = "Based on the indexed files, there are no relevant sections."
 
-_BLOCK = re.compile(
-    r"^\[(\d{1,6})\] \S.*:\d+-\d+[ \t]*$(?:\n(`{3,}+).*\n(?:.*\n)*?\2[ \t]*$)?", re.MULTILINE
-)
+_BLOCK = re.compile(r"(?m)^\[(\d{1,6})\] \S.*:\d+-\d+[ \t]*$(?:\n(`{3,}+).*\n(?:.*\n)*?\2[ \t]*$)?")
 """A numbered block: its first line and, if that is closed, its fence."""
 
 

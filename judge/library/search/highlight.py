@@ -52,8 +52,7 @@ def highlighter(query: SearchQuery) -> Callable[[str], str]:
 def _highlight(query_stems: frozenset[str], text: str) -> str:
     matches = _matches(query_stems, text)
     cluster = _densest_cluster(matches)
-    first = cluster[0].start if cluster else 0
-    last = cluster[-1].end if cluster else 0
+    first, last = (cluster[0].start, cluster[-1].end) if cluster else (0, 0)
     start = _edge(text, first - CONTEXT_CHARS, first)
     end = _edge(text, last + CONTEXT_CHARS, last)
     inside = [m for m in matches if start <= m.start and m.end <= end]

@@ -2,12 +2,13 @@
 
 import re
 
+from judge.text.data import package_data
 from judge.text.english import STOP_WORDS, strip_invisible, tokens, words
 from judge.text.index_tokens import as_one_word, identifier_parts
 from judge.types.search import SearchQuery
 
 _QUOTED = re.compile(r'(?:(?<!\S)([-+]))?(?:"([^"]*)"|“([^“”]*)”)')
-_EXCLUDED = re.compile(r"(?<!\S)-(?=[^\W_]{2})(\S+)")  # not the options of a command: tar -x
+_EXCLUDED = re.compile(r"(?<!\S)-(?=[^\W_]{2})(?!\d{1,3}(?!\w))(\S+)")  # not tar -x, not -18 °C
 MAX_WORDS_WITH_OPERATORS = 20
 """Longest text, in words, in which `-` and quotes are operators; in a longer one, which is prose,
 they are punctuation."""
@@ -53,14 +54,16 @@ def _ranking_words(text: str) -> tuple[str, ...]:
     """The content words of *text*; if there are none, all its words."""
     text = as_one_word(text)
     every_word = words(text)
-    content = [word for word in every_word if _is_content(word)]
-    # The engines split "landlord's" into two tokens; the "s" is no content.
-    ranked = [tokens(word)[0] if "'" in word else word for word in content or every_word]
+    asked = re.sub(package_data("documents")["questions"]["unspaced"], " ", text)
+    content = [word for word in words(asked) if _is_content(word)]
+    # The engines split "landlord's" and "l'avocat" into two tokens; the shorter is no content.
+    ranked = [max(tokens(word), key=len) if "'" in word else word for word in content or every_word]
     # `getUserId` finds `get_user_id` too; GitHub, which begins with a capital, not `hub`.
     parts = identifier_parts(" ".join(_MIXED.findall(text))).lower().split()
     return (*ranked, *filter(_is_content, parts))
 
 
 def _is_content(word: str) -> bool:
-    """Whether *word* is no stop word; "what's" is one, as "what" is."""
-    return word not in STOP_WORDS and word.partition("'")[0] not in STOP_WORDS
+    """Whether *word* is no stop word; "what's" is one, as "what" is, and not "s'abonner"."""
+    first, _, rest = word.partition("'")
+    return word not in STOP_WORDS and (first not in STOP_WORDS or len(rest) > 2)

@@ -36,6 +36,11 @@ You have to give a week's notice before a visit. | You have to give 24 hours' no
 Twelve tenants can share the licensed house. | Ten tenants can share the licensed house.
 The rest break is 20 minutes after 6 hours. | You must get a rest break of 15 minutes after 4½ hours and 30 minutes after 6 hours.
 Workers on a 5-day week must get 20 days of leave. | Most workers on a 5-day week must get at least 28 days of leave.
+You're entitled to a refund. | You are not entitled to a refund.
+You've 28 days to appeal against the decision. | You have 14 days to appeal against the decision.
+A tenant isn't required to sign the inventory. | A tenant is required to sign the inventory.
+A tenant is not obliged to sign the inventory. | A tenant must sign the inventory.
+You have 29 days to cancel, and another 14 days to send the goods back. | You have 14 days to cancel, and another 14 days to send the goods back.
 The repair takes 8 to 10 weeks. | The repair takes 4 to 6 weeks.
 The repair takes 4 to 9 weeks. | The repair takes 4 to 6 weeks.
 Early conciliation lasts up to 6 weeks. | Early conciliation lasts up to 12 weeks.

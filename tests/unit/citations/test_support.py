@@ -45,6 +45,12 @@ def test_a_name_that_the_source_lacks_costs_more_than_a_word() -> None:
     assert score(f"{said} Worcester.") < score(f"{said} plumbers.")
 
 
+def test_a_short_form_of_function_words_is_no_word_that_the_source_lacks() -> None:
+    said = "{} able to lose your home when you stop the rent."
+    assert score(said.format("You’re")) == score(said.format("You are"))
+    assert score(said.format("It’ll be")) == score(said.format("It will be"))
+
+
 def test_a_number_in_other_words_is_not_missing() -> None:
     source = ["The seller must refund you within 14 days."]
     assert score("The seller must refund you within two weeks.", source) > score(

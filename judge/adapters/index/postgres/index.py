@@ -122,9 +122,8 @@ class PostgresIndex:
         return tuple(sorted(name for (name,) in found))
 
     async def contains(self, scope: Scope) -> bool:
-        return bool(
-            await self._rows("SELECT 1 FROM judge.passages p WHERE {} LIMIT 1", _scope(scope))
-        )
+        statement = "SELECT 1 FROM judge.passages p WHERE {} LIMIT 1"
+        return bool(await self._rows(statement, _scope(scope)))
 
     async def window(
         self, passage_id: str, *, before: int = 0, after: int = 0

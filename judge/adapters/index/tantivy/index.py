@@ -94,9 +94,8 @@ class TantivyIndex:
 
         def read(snapshot: Snapshot) -> tuple[IndexedDocument, ...]:
             firsts = snapshot.labelled("first", [""])
-            records = snapshot.records(
-                snapshot.labelled("collection", [collection]).and_must_match(firsts)
-            )
+            of_collection = snapshot.labelled("collection", [collection])
+            records = snapshot.records(of_collection.and_must_match(firsts))
             return tuple(sorted(records, key=lambda record: record.path))
 
         return await self._read(read, ())

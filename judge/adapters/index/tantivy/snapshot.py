@@ -89,9 +89,7 @@ class Snapshot:
         if phrases:
             return QueryPlan(Query.boolean_query([*phrases, *ranked, *filters]), allowed)
         proof = proof_counts({stem: frequency(stem) for stem in counts}, total)
-        counted = [
-            Query.const_score_query(self._words([stem]), count) for stem, count in proof.items()
-        ]
+        counted = [Query.const_score_query(self._words([stem]), n) for stem, n in proof.items()]
         return QueryPlan(
             Query.boolean_query([(Occur.Must, Query.boolean_query(ranked)), *filters]),
             allowed,

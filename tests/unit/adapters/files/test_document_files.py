@@ -21,6 +21,7 @@ def root(tmp_path):
             "2024/q1/report.md": "r",
             "2024/data.csv": "1",
             ".hidden/x.md": "x",
+            "~$a.docx": "x",
             ".env": "secret",
         },
     )

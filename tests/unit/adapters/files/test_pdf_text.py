@@ -79,6 +79,7 @@ def test_a_title_that_is_no_text_is_none():
         (b"", "broken"),
         (pdf("secret", password="key"), "encrypted"),
         (pdf(""), "only pictures"),
+        (pdf("\\000\\001 \\000"), "only pictures"),
     ],
 )
 def test_unreadable_pdf_is_explained(content, told):

@@ -250,5 +250,7 @@ def test_html_page_becomes_text_under_headings():
 
 def test_binary_content_holds_a_nul_unless_letters_are_wide():
     assert is_binary(b"GIF\0")
+    assert is_binary(b"RIFF\0\0\1\0" + b"\1\0\2\0" * 99)
+    assert not is_binary("wide without a mark".encode("utf-16-be"))
     assert not is_binary("wide".encode("utf-16"))
     assert not is_binary(b"text")

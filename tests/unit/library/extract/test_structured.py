@@ -37,6 +37,7 @@ def text_of(content, name="a.html"):
         ("<main><table><caption>Fees<tr><td>1<td>2</table></main>", "Fees\n\n| 1 | 2 |"),
         ("<main><p>x<figure><img src=a><figcaption>A plan</figcaption></figure></main>", "A plan"),
         ("<main><fieldset><legend>Claim</legend><p>x</fieldset></main>", "Claim"),
+        ("<ul><li><label><input type=checkbox>Defrost it</label><li>x</ul>", "Defrost it"),
     ],
 )
 def test_page_shows_what_its_readers_can_see(markup, word):
@@ -85,6 +86,10 @@ def test_page_hides_what_is_not_its_own(markup):
         ("text\n<H2>\nFees\n</H2>\nmore", "Fees"),
         ("A comment begins with `<!--`.\n\n## Fees\n\nIt ends with `-->`.", "Fees"),
         ("## Fees\n\n- one\n---", "Fees"),
+        ("## Fees <!-- omit in toc -->", "Fees"),
+        ("## Fees <!-- {docsify-ignore} -->\n\n<!-- a\n## Not\n-->", "Fees"),
+        ("Fees <!-- omit in toc -->\n----", "Fees"),
+        ("## Fees <!-- ## Not\n## Nor -->", "Top"),
     ],
 )
 def test_heading_is_its_words(heading, section):
@@ -102,6 +107,35 @@ def test_rows_stay_whole_below_their_header():
     assert text_of("\ufeffname\tage\nA\t1\n", "a.tsv") == "name\tage\nA\t1"
     with pytest.raises(UnreadableDocument):
         read("\n\n", "a.csv")
+
+
+@pytest.mark.parametrize(
+    ("above", "header", "row"),
+    [
+        (
+            'Account name:,Current\nBalance:,"£1,204.11"\n',
+            "Date,Text,Out,In",
+            "1 May,SHOP {},2.20,",
+        ),
+        (
+            '"Girokonto";"DE02"\n""\n',
+            '"Tag";"Name";"Art";"IBAN";"Betrag"',
+            '"1.5.24";"Werk {}";"";"DE1";"-1,50"',
+        ),
+        ("Members of 2024,,\n,,\n", "Name,Plot,Notes", 'Orla {},14,"likes dahlias, has a key"'),
+        ("Stock list\n\n", "Item\tPlace", "Urn {}\tKitchen, left"),
+        ("", "Name,Plot,Phone,Notes,Since,Until", "Orla {},14,,,,"),
+        ("", ",Hall,Barn", "May {},12,3"),
+        ("", "Name;Price;Weight", "Urn {};1,50;2,75"),
+        ("", "Id,Note", 'A{},"one, two, three, four, five"'),
+    ],
+)
+def test_header_of_a_table_is_below_what_is_told_of_it(above, header, row):
+    rows = [row.format(number) for number in range(300)]
+    passages = read("\n".join([above + header, *rows]), "a.csv").passages
+    assert passages[0].text.startswith((above + header)[:9])
+    assert all(header in p.text.split("\n") for p in passages[above != "" :])
+    assert sum(p.text.count(row.format(299)) for p in passages) == 1
 
 
 def test_questions_of_a_survey_are_read_once():
@@ -127,7 +161,13 @@ def test_markdown_of_other_tools_is_markdown(name):
     assert read("---\ntitle: Bees\n---\n## Hives\n\nx", name).passages[0].title == "Bees"
 
 
-@pytest.mark.parametrize("line", ["# Minutes", "== Minutes ==", "*** Minutes ***", "Minutes"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("# Minutes", "== Minutes ==", "*** Minutes ***", "Minutes", "Minutes\n_______"),
+        *("-----\nMinutes\n-----", "WEBVTT - Minutes", "~~~\nMinutes\n~~~"),
+    ],
+)
 def test_title_of_a_text_is_without_its_marks(line):
     assert read(f"{line}\n\nPresent were Anna and Tom.", "a.txt").passages[0].title == "Minutes"
     assert read("Notes on C#\n\nIt is typed.", "a.txt").passages[0].title == "Notes on C#"
@@ -241,12 +281,28 @@ forwarded
     [
         (ALTERNATIVES % b" ", "from the page"),
         (ALTERNATIVES % b"from the plain text", "from the plain text"),
+        (
+            (ALTERNATIVES % b"See www.x.org/1").replace(b"the page", b"the page, which is longer"),
+            "from the page, which is longer",
+        ),
         (PARTS, "above\n\nbelow\n\nSubject: the lease\nFrom: d@e.f\n\nforwarded"),
         (b"Subject: s\nCc: a@b.c\n\nx", "Cc: a@b.c\n\nx"),
     ],
 )
 def test_every_part_of_a_mail_that_is_shown_is_read(mail, text):
     assert text_of(mail, "a.eml").replace("\n\n\n", "\n\n") == text
+
+
+@pytest.mark.parametrize(
+    ("page", "title"),
+    [
+        ("Page 1 of 9\nLadders\nx", "Ladders"),
+        ("- 1 -\nSeite 1 von 9\n12.03.2024\nLadders", "Ladders"),
+        ("Pages of history\nx", "Pages of history"),
+    ],
+)
+def test_number_of_a_page_is_no_title(page, title):
+    assert read(b"%PDF", "a.pdf", PdfText((page,), None)).passages[0].title == title
 
 
 @pytest.mark.parametrize(
@@ -331,6 +387,7 @@ def test_row_of_a_table_is_a_line_unless_the_table_is_for_the_layout(markup, tex
     [
         ("a.md", "| Item | Place |\n|---|:-:|", "| drill {} | hall and shed |"),
         ("a.html", "<table><tr><th>Item<th>Place", "<tr><td>drill {}<td>hall and shed"),
+        ("a.md", "Prices:\n| Item | Place |\n|---|---|", "| drill {} | hall and shed |"),
         ("a.csv", "sep=;\nItem;Place", '24" drill {};hall and shed'),
         ("a.tab", "Item\tPlace", 'drill {}\thall "and" shed'),
     ],
@@ -340,8 +397,35 @@ def test_each_passage_of_a_long_table_has_the_names_of_its_columns(name, head, r
     passages = read("\n".join(lines), name).passages
     assert len(passages) > 3
     for passage in passages:
-        assert "Item" in passage.text.split("\n")[0]
+        assert "Item" in passage.text.removeprefix("Prices:\n").split("\n")[0]
         assert passage.text.count("Item") == 1
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("<ol><li>a<li>b<ol type=a><li>x<li>y</ol></ol>", "1. a\n\n2. b\n\na. x\n\nb. y"),
+        ("<ol start=4 type=I><li><p>a<p>b<li>\n<div>c</div></ol>", "IV. a\n\nb\n\nV. c"),
+        ("<ol type=i><li><b>a</b> b<li>c</ol>", "i. a b\n\nii. c"),
+        ("<ol><li><h2>Rent</h2><p>It is due.</ol>", "## 1. Rent\n\nIt is due."),
+        (f"<ol start={'9' * 5000} type=a><li>a</ol>", "999999. a"),
+        ("<ul><li>a<li><p>b</ul>", "- a\n\nb"),
+    ],
+)
+def test_numbers_of_a_list_are_read(markup, text):
+    assert text_of(f"<body>{markup}") == text
+
+
+def test_pictures_in_a_text_are_left_out():
+    data = "data:image/png;base64," + "QUJDREVG" * 400_000
+    assert text_of(f"![a][1]\n\n[1]: <{data[:9000]}>", "a.md") == "![a][1]\n\n[1]: <data:>"
+    page = read(f"<h1>Ferry</h1><img src='{data}'><h2>Winter</h2><p>none", "a.html")
+    assert (page.passages[-1].section, page.warnings) == ("Winter", ())
+
+
+def test_page_of_which_only_the_beginning_is_read_is_told():
+    (warning,) = read("<p>one <b>two</b>" * 20_000, "a.html").warnings
+    assert "beginning" in warning
 
 
 @pytest.mark.parametrize("text", ["# 3 on it", "```", "~~~", "<!-- as such", "---", "= 3 <!-- is"])
@@ -375,6 +459,13 @@ def test_format_that_nothing_reads_is_refused_in_words(kind):
         ("租客每月支付租金,房东修理锅炉。钥匙在管理员那里。", "gbk gb18030"),
         ("Ο ενοικιαστής πληρώνει το ενοίκιο", "cp1253"),
         ("Najemca płaci czynsz do dziesiątego każdego miesiąca", "cp1250 utf-16"),
+        ("Właściciel odpowiada za ogrzewanie, a najemca za drobne naprawy", "iso8859-2 cp1250"),
+        ("Stanar plaća režije do desetog u mjesecu, uključujući grijanje", "iso8859-2 cp1250"),
+        ("Café open 9½ hours, 30 m² × 2, ©2020 Foo®, El col·legi", "cp1252"),
+        ("Ruhezeiten gelten für jeden von 22 bis 6 Uhr", "utf-16-le utf-16-be cp1252"),
+        ("It’s mine", "cp1252 utf-16-le"),
+        ("The oven is at 20° only", "cp1252"),
+        ("租金每月支付，住A座。", "gb18030"),
         ("Le café est payé à la fin du mois; l’élève n’est pas là", "cp1252 utf-8-sig"),
         ("El niño pagó la señal mañana", "cp1252"),
         ("ผู้เช่าต้องจ่ายค่าเช่าทุกเดือน และหม้อน้ำเสีย", "cp874"),

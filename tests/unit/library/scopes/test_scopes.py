@@ -73,6 +73,14 @@ def only(text: str) -> Clause:
         ("not tagged @tag:a", Clause("tag", ("a",), is_excluded=True)),
         ("other than @tag:a", Clause("tag", ("a",), is_excluded=True)),
         ("outside of @folder:a", Clause("folder", ("a",), is_excluded=True)),
+        ("apart from @folder:a", Clause("folder", ("a",), is_excluded=True)),
+        ("ignoring those in @folder:a", Clause("folder", ("a",), is_excluded=True)),
+        ("Everything but @tag:a", Clause("tag", ("a",), is_excluded=True)),
+        ("leaving out the folder @folder:a", Clause("folder", ("a",), is_excluded=True)),
+        ("ohne @tag:a", Clause("tag", ("a",), is_excluded=True)),
+        ("nicht in @folder:a", Clause("folder", ("a",), is_excluded=True)),
+        ("sauf @tag:a", Clause("tag", ("a",), is_excluded=True)),
+        ("кроме @tag:a", Clause("tag", ("a",), is_excluded=True)),
         ("@tag:x,X,y", Clause("tag", ("x", "y"))),
     ],
 )
@@ -194,6 +202,9 @@ def test_a_context_holds_nothing_but_mentions(text, told):
         ("is it in @folder:2024?", "is it in ?", 1),
         ("@tag:a b @tag:c", "b", 2),
         ("everything @*", "everything", 0),
+        ("fees, exclude @tag:a", "fees,", 1),
+        ("what does it exclude @tag:a", "what does it exclude", 1),
+        ("when is she leaving @tag:a", "when is she leaving", 1),
     ],
 )
 def test_mentions_are_taken_out_of_a_query(query, rest, count):

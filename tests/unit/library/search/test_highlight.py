@@ -58,6 +58,8 @@ def test_place_with_most_query_words_is_shown():
         ),
         ("utf8 and x2y", "8 2", "**utf8** and x2y"),
         ("an e-mail", "email", "an **e-mail**"),
+        ("L’appartement d’O’Neill", "l'appartement", "L’**appartement** d’O’Neill"),
+        ("pay 1.250,00 €", "1250", "pay **1.250**,00 €"),
         ("pay £1,200 of 1200", "1,200", "pay £**1,200** of **1200**"),
         ("a 10kg bag", "10 kg", "a **10kg** bag"),
         ("Straße 5, café", "straße", "**Straße** 5, café"),

@@ -55,7 +55,9 @@ def test_signs_in_a_long_text_are_not_operators():
         ("e-mail", ("email", "mail")),
         ("Wi\u2011Fi in the U.K.", ("wifi", "fi", "uk")),
         ("co-operate or sub-let", ("cooperate", "operate", "sublet")),
-        ("£1,200 a week", ("1200", "week")),
+        ("£1,200, a week", ("1200", "week")),
+        ("1.250,00 € or 1'250 CHF", ("1250", "00", "1250", "chf")),
+        ("below -18 °C", ("below", "18", "c")),
         ("gas-safe and well-known 30-day", ("gas", "safe", "well", "known", "30", "day")),
         ("iso27001", ("iso27001", "iso", "27001")),
         ("10kg 2pm", ("10kg", "2pm", "10", "kg", "2", "pm")),
@@ -68,10 +70,39 @@ def test_what_others_write_as_one_word_or_two_is_searched_by_both(text, ranked):
     assert parse_query(text).excluded == ()
 
 
-def test_minus_excludes_a_word_or_a_phrase():
-    query = parse_query('boiler -gas -"hot water" well-known')
+@pytest.mark.parametrize(
+    ("text", "ranked"),
+    [
+        ("l'appartement", ("appartement",)),
+        ("s’abonner à l’école", ("abonner", "à", "école")),
+        ("O'Neill's lease", ("neill", "lease")),
+        ("the tenants' deposit isn't", ("tenants", "deposit")),
+        ("dell'articolo", ("articolo",)),
+    ],
+)
+def test_longest_part_of_a_word_with_an_apostrophe_is_searched(text, ranked):
+    assert parse_query(text).words == ranked
 
-    assert set(query.excluded) == {"gas", "hot water"}
+
+@pytest.mark.parametrize(
+    ("text", "ranked"),
+    [
+        ("租金什么时候付？", ("租金", "付")),
+        ("可以养宠物吗", ("养宠物",)),
+        ("什么", ("什么",)),
+        ("家賃はいくらですか", ("家賃は",)),
+        ("월세는 언제 납부", ("월세는", "납부")),
+        ("いつもの鍵", ("いつもの鍵",)),
+    ],
+)
+def test_what_asks_in_scripts_without_spaces_is_a_stop_word(text, ranked):
+    assert parse_query(text).words == ranked
+
+
+def test_minus_excludes_a_word_or_a_phrase():
+    query = parse_query('boiler -gas -"hot water" -2023 well-known')
+
+    assert set(query.excluded) == {"gas", "hot water", "2023"}
     assert query.words == ("boiler", "well", "known")
 
 
