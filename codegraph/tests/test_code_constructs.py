@@ -1240,6 +1240,10 @@ class TestIt:
     def check(self, account): ...
 def test_three(request):
     request.getfixturevalue("account")  # inferred
+@pytest.mark.parametrize("number,account", [(1, None)])
+def test_given(number, account): ...
+@pytest.mark.parametrize(["account"], [(1,)], indirect=True)
+def test_indirect(account): ...  # inferred
 --- tests/unit/test_b.py
 import pytest
 @pytest.fixture

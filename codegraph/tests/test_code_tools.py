@@ -730,7 +730,9 @@ def test_question_ranks_the_definition_before_tests_and_prose(built):
     assert found[0].snippet.text.startswith("    def expire_old_sessions")
 
 
-@pytest.mark.parametrize("question", ["user id", "userId", "user_ids", "GET_USER_ID"])
+@pytest.mark.parametrize(
+    "question", ["user id", "userId", "user_ids", "GET_USER_ID", "getUserId()"]
+)
 def test_identifiers_are_found_by_their_parts(built, question):
     root = built(RANKED)
     found = CodeGraph(root).rank(question)

@@ -865,6 +865,8 @@ async function f(map: Map<Other, Store>, by: Record<string, Store>, ids: number[
   all.map(() => new Other())[0].save();
   Array.from(all, () => new Other()).map((x) => x.save());
   Array.from(all).map((x) => x.save()); // use
+  new Set(all).forEach((x) => x.save()); // use
+  (await Promise.race([load(), load()])).save(); // use
   const [a, b] = [new Store(), new Other()];
   a.save(); // use
   b.save();
@@ -899,6 +901,37 @@ class B extends React.Component<Props, State> {
   render() {
     const { count } = this.props;
     return this.state.count + count; // use
+  }
+}
+=== what a function gives whose type is written | a.Store.save
+--- a.ts
+class Store { save() {} }
+class Other { save() {} }
+type Make = <T>(id: T, ...rest: Other[]) => Store;
+interface Api { load: (other: Other) => Promise<Store>; other(): Other }
+class Pool<T> {
+  constructor(private make: () => T) {}
+  take(): T { return this.make(); }
+}
+async function f(make: Make, api: Api, done: (store: Store) => Other, pool: Pool<Store>) {
+  make(1).save(); // use
+  (await api.load(api.other())).save(); // use
+  done(open()).save();
+  pool.take().save(); // use
+}
+=== a field by its default, and what reduce with a type gives | a.Store.save
+--- a.ts
+class Store { save() {} id = 1; }
+class Page {
+  constructor(private readonly store = new Store(), public other?: Page) {}
+  go(all: Store[]) {
+    this.store.save(); // use
+    this.other.save();
+    return all.reduce<Record<number, Store>>((by, one) => {
+      one.save(); // use
+      by.save();
+      return by;
+    }, {});
   }
 }
 === a call that says its types | a.User.name

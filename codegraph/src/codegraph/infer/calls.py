@@ -121,13 +121,9 @@ class CallEvaluator:
         own, receiver = self._evaluator.first_parameter_type(function), callee.receiver
         if receiver is not None and own is not None:
             # The receiver's class for the method's own: `self` and `cls()`.
-            alone = (ty.Instance(own.cls), ty.ClassObject(own.cls))
-            types = tuple(
-                type(t)(receiver.cls, receiver.arguments)
-                if isinstance(t, (ty.Instance, ty.ClassObject)) and t in alone
-                else t
-                for t in types
-            )
+            both, made = (ty.Instance, ty.ClassObject), (receiver.cls, receiver.arguments)
+            swapped: dict[ty.Type, ty.Type] = {kind(own.cls): kind(*made) for kind in both}
+            types = tuple(swapped.get(t, t) for t in types)
         return ty.generic("awaitable", types) if scope.is_async else types
 
     def _as_context_manager(self, function: ty.Definition, types: ty.Types) -> ty.Types:
@@ -147,26 +143,16 @@ class CallEvaluator:
         mapping: ty.Substitution = {}
         skip = 0
         if receiver is not None:
-            flags = self._classes.flags(function)
-            mapping = self._type_variables_of_class(function, receiver)
-            skip = 0 if "static" in flags else 1
+            skip = 0 if "static" in self._classes.flags(function) else 1
+            mapping["Self"] = (ty.instance_of(receiver),)
+            owner = ty.Definition(function.path, self._resolver.scope(function).parent)
+            given = self._classes.type_arguments(receiver)
+            for cls, inner in self._classes.mro(receiver.cls).ancestors:
+                if cls == owner:
+                    mapping |= {k: ty.substitute(v, given) for k, v in inner.items()} | given
         self._match_arguments(function, skip, arguments, mapping)
         names = (f"{function.path}:T{b}" for b in self._resolver.scope(function).type_params)
         return mapping | dict(zip(names, callee.arguments, strict=False))
-
-    def _type_variables_of_class(
-        self, function: ty.Definition, receiver: ty.Instance | ty.ClassObject
-    ) -> ty.Substitution:
-        """The types of `Self`, and of the type variables of a method's class, for its receiver."""
-        classes = self._classes
-        owner = ty.Definition(function.path, self._resolver.scope(function).parent)
-        mapping: ty.Substitution = {"Self": (ty.instance_of(receiver),)}
-        for ancestor in classes.mro(receiver.cls).ancestors:
-            if ancestor.cls == owner:
-                arguments = classes.type_arguments(receiver)
-                mapping |= {k: ty.substitute(v, arguments) for k, v in ancestor.mapping.items()}
-                mapping |= arguments
-        return mapping
 
     def _match_arguments(
         self,

@@ -22,7 +22,7 @@ def _by_word(groups: dict[str, _Value]) -> dict[str, _Value]:
 
 
 _iterator, _awaitable = partial(ty.generic, "iterator"), partial(ty.generic, "awaitable")
-_list, _tuple, _context = (partial(ty.generic, kind) for kind in ("list", "tuple", "context"))
+_list, _set, _tuple, _context = (partial(ty.generic, k) for k in "list set tuple context".split())
 
 #: The behaviour of generics that share one, and the last part, or all, of the name of each.
 _GENERICS = """
@@ -106,6 +106,7 @@ _RULES: dict[str, _Rule] = {
     "copy.copy copy.deepcopy dataclasses.replace weakref.proxy": lambda _, first, __: first,
     "attrs.evolve useCallback npm:react.cache builtins.Promise.all": lambda _, first, __: first,
     "builtins.next random.choice useContext": lambda of, first, _: of.elements(first),
+    "builtins.Promise.race builtins.Promise.any": lambda of, first, _: of.elements(first),
     "builtins.anext": lambda of, first, _: _awaitable(of.elements(first, is_async=True)),
     "builtins.max builtins.min": lambda of, first, every: (
         ty.union(every) if len(every) > 1 else of.elements(first)
@@ -119,7 +120,7 @@ _RULES: dict[str, _Rule] = {
     "builtins.Array.from": lambda of, first, every: _list(
         of.results(every[1]) if every[1:] else of.elements(first)
     ),
-    "builtins.set builtins.frozenset": lambda of, first, _: ty.generic("set", of.elements(first)),
+    "builtins.set builtins.frozenset builtins.Set": lambda of, first, _: _set(of.elements(first)),
     "builtins.iter builtins.reversed": lambda of, first, _: _iterator(of.elements(first)),
     "itertools.islice itertools.cycle": lambda of, first, _: _iterator(of.elements(first)),
     "asyncio.as_completed": lambda of, first, _: _iterator(of.elements(first)),

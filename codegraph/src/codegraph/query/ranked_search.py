@@ -106,7 +106,7 @@ def ranked_sections(
     graph: Graph, query: str, read: Callable[[str], bytes | None], limit: int
 ) -> tuple[list[SearchItem], bool]:
     """The *limit* sections most relevant to *query*, and whether there are more."""
-    query, terms = query.strip(), _terms(query)
+    query, terms = query.strip().removesuffix("()"), _terms(query)
     records = [r for r in graph.artifact.files if terms and r.status in SEARCHED]
     matched = (_matched_file(graph, r, decoded(read(r.path) or b""), terms) for r in records)
     files = [file for file in matched if file is not None]

@@ -5,6 +5,7 @@ an occurrence; which symbol it refers to is resolved by the linker.
 """
 
 import ast
+import re
 from collections import ChainMap, defaultdict
 from collections.abc import Iterator, MutableMapping, Sequence
 
@@ -350,6 +351,16 @@ def is_fixture(decorator: ast.expr) -> bool:
     """Whether *decorator* looks like `@pytest.fixture`, called or not."""
     callee = decorator.func if isinstance(decorator, ast.Call) else decorator
     return "fixture" in (getattr(callee, "attr", None), getattr(callee, "id", None))
+
+
+def parametrized(decorators: list[ast.expr]) -> Iterator[str]:
+    """The parameters that get values from `parametrize` itself, whatever fixtures are called so."""
+    for part in decorators:
+        match part:
+            case ast.Call(func=ast.Attribute(attr="parametrize"), args=[names, *_], keywords=words):
+                parts = () if "indirect" in (word.arg for word in words) else ast.walk(names)
+                for name in parts:
+                    yield from re.findall(r"\w+", str(getattr(name, "value", "")))
 
 
 def fixture_name(decorator: ast.expr) -> str:

@@ -46,10 +46,7 @@ class StatementReader(BindingReader):
 
     def _block(self, statements: list[ast.stmt]) -> bool:
         """Read *statements*; True when control flow does not reach their end."""
-        exits = False
-        for statement in statements:
-            exits = self._statement(statement) or exits
-        return exits
+        return True in [self._statement(statement) for statement in statements]
 
     def _statement(self, node: ast.stmt) -> bool:
         """Read one statement; True when control flow does not reach its end."""
@@ -244,14 +241,15 @@ class StatementReader(BindingReader):
 
     def _parameters(self, node: expressions.FunctionNode) -> list[Parameter]:
         parameters = []
-        takes_fixtures = node.name.startswith("test") or any(
-            map(expressions.is_fixture, node.decorator_list)
-        )
+        is_fixture = any(map(expressions.is_fixture, node.decorator_list))
+        given = set(expressions.parametrized(node.decorator_list))
         for kind, parameter, default in expressions.each_parameter(node.args):
             written = parameter.annotation
             annotation = self.read_annotation(written) if written is not None else None
             value = self.visit(default) if default is not None else None
-            if takes_fixtures and default is None:
+            if parameter.arg in given:
+                value = ir.UNKNOWN
+            elif default is None and (is_fixture or node.name.startswith("test")):
                 use = ir.FixtureUse(self.enclosing, parameter.arg)
                 self.add_occurrence(parameter.lineno, "references", use)
             parameters.append(Parameter(parameter.arg, kind, annotation, value))

@@ -237,9 +237,10 @@ class TypescriptExpressionReader(FactWriter):
             return ir.Variable((self.add_binding(import_of(source)),))
         arguments = node.child_by_field_name("arguments")
         types = self.visit_each(children_of(node.child_by_field_name("type_arguments")))
+        self.given = given_by(callee)
         if types:
             callee = ir.Subscript(callee, types)
-        self.given = given_by(callee)
+            self.given = given_by(callee) or self.given
         values = self.visit_each(children_of(arguments))
         self.given = ()
         return ir.Call(callee, values)
@@ -291,6 +292,10 @@ class TypescriptExpressionReader(FactWriter):
 
     def visit_array_type(self, node: "Node") -> ir.Expr:
         return ir.Subscript(ir.Name(ir.BUILTIN, "list"), (self.visit_inner(node),))
+
+    def visit_function_type(self, node: "Node") -> ir.Expr:
+        result = self.visit_each(children_of(node))[-1:]
+        return ir.Subscript(ir.Name(ir.BUILTIN, "Callable"), result)
 
     def visit_tuple_type(self, node: "Node") -> ir.Expr:
         parts = (child.child_by_field_name("type") or child for child in children_of(node))

@@ -110,7 +110,7 @@ class _TypescriptReader(tree.TypescriptExpressionReader):
         for parameter in tree.parameters_of(node):
             if any(tree.has_keyword(parameter, modifier) for modifier in _FIELD_MODIFIERS):
                 declared = self.read_field(parameter, "type") or ir.UNKNOWN
-                field = ir.AnnotatedVariable(declared, None)
+                field = ir.AnnotatedVariable(declared, self.read_field(parameter, "value"))
                 self._declare(parameter, parameter.child_by_field_name("pattern"), field)
         self._function(tree.name_of(node), node, has_this=True)
 
@@ -194,10 +194,8 @@ class _TypescriptReader(tree.TypescriptExpressionReader):
                 self.bind(tree.THIS, ir.ParameterBinding(scope_index, 0))
             elif node.type != "arrow_function":
                 self.bind(tree.THIS, ir.UNKNOWN)
-            given, self.given = self.given, ()
-            for parameter, value in zip(
-                tree.parameters_of(node), chain(given, repeat(None)), strict=False
-            ):
+            given, self.given = chain(self.given, repeat(None)), ()
+            for parameter, value in zip(tree.parameters_of(node), given, strict=False):
                 self._parameter(parameter, scope_index, value)
             scope.returns = self.read_field(node, "return_type")
             body = node.child_by_field_name("body")
