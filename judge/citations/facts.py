@@ -26,9 +26,7 @@ _UNITS = {
 }
 """The kind of each unit, and its size in the base unit of that kind."""
 
-_LARGE = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "bn": 1e9}
-_LARGE_MONEY = {"k": 1e3, "m": 1e6}
-"""After an amount of money only: £2m, but 2m alone is a length."""
+_LARGE = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "bn": 1e9, "k": 1e3}
 
 SMALL_NUMBERS = _DATA["small"].split()
 _TENS = _DATA["tens"].split()
@@ -64,7 +62,7 @@ _NUMBER = (
 _AMOUNT = re.compile(
     rf"(?:(?P<sign>[£$€]) ?)?(?<![\w.])(?P<low>{_NUMBER})"
     rf"(?:(?: to | or | and | ?[-–] ?)(?:(?P=sign) ?)?(?P<high>{_NUMBER}))?"
-    rf"(?P<large> ?(?:{'|'.join(_LARGE)})\b|(?(sign)[km]\b|(?!)))?"
+    rf"(?P<large> ?(?:{'|'.join(_LARGE)})\b|(?(sign)m\b|(?!)))?"
     r"(?=(?: or (?:more|less|fewer))?"
     r"(?:[ -](?:working|business|calendar|clear|full|consecutive|whole))*[ -]?"
     r"(?P<noun>per cent|[%€]|[a-z]+)?)"
@@ -206,7 +204,7 @@ def _amounts(match: re.Match[str]) -> Iterator[Quantity]:
         return
     kind, size = unit or ("", 1.0)
     noun = "" if unit or noun in STOP_WORDS else noun
-    size *= (_LARGE | _LARGE_MONEY).get(large, 1.0)
+    size *= (_LARGE | {"m": 1e6}).get(large, 1.0)  # £2m, but 2m alone is a length
     amounts = [_value(number) * size for number in (match["low"], match["high"]) if number]
     before = match.string[max(0, match.start() - 20) : match.start()]
     is_over = _OVER.search(before) or _OR_OVER.match(match.string, match.end())
