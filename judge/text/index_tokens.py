@@ -107,7 +107,7 @@ def identifier_parts(text: str) -> str:
     """
     text = normalize("NFKC", text)
     parts = dict.fromkeys(re.sub(r"[\W_]", "", word[0]) for word in re.finditer(SPLIT, text))
-    umlauts = re.findall(r"[^\W_]{0,40}[äöüÄÖÜ][^\W_]{0,40}", text)  # Müller or Mueller
+    umlauts = re.findall(r"\b[a-zA-Zß]*+[äöüÄÖÜ][^\W_]*", text)  # Müller or Mueller
     parts |= dict.fromkeys(word.translate(_UMLAUTS) for word in umlauts)
     for word in _IDENTIFIER.findall(text):
         if not (word.isalpha() and word[1:].islower()) and len(found := _PART.findall(word)) > 1:
