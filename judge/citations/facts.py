@@ -14,36 +14,31 @@ from judge.text.english import STOP_WORDS, fold_space
 _MAX_CHARACTERS = 2000
 """Characters read of a sentence; longer text is a table."""
 
+_MAX_PAIRS = 1000
+"""Pairs of numbers of two sentences that are compared: more are those of tables."""
+
 _DAY = 86400.0
+_DATA = package_data("numbers")
 _UNITS = {
     word: (kind, float(size))
-    for kind, sizes in package_data("units").items()
+    for kind, sizes in _DATA["units"].items()
     for word, size in sizes.items()
 }
 """The kind of each unit, and its size in the base unit of that kind."""
 
-_LARGE = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "bn": 1e9}
-_LARGE_MONEY = {"k": 1e3, "m": 1e6}
-"""After an amount of money only: £2m, but 2m alone is a length."""
+_LARGE = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "bn": 1e9, "k": 1e3}
 
-SMALL_NUMBERS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-    "fifteen sixteen seventeen eighteen nineteen twenty"
-).split()
-_TENS = "thirty forty fifty sixty seventy eighty ninety".split()
+SMALL_NUMBERS = _DATA["small"].split()
+_TENS = _DATA["tens"].split()
+_MONTHS = _DATA["months"].split()
 _WORDS = (
     {word: float(n) for n, word in enumerate(SMALL_NUMBERS)}
     | {word: 10.0 * n for n, word in enumerate(_TENS, 3)}
     | {"dozen": 12.0, "hundred": 1e2, "thousand": 1e3, "million": 1e6}
 )
-_MONTHS = (
-    "january february march april may june july august september october november december"
-).split()
-
-FIGURES = frozenset(
-    "half third quarter thirds quarters first second fourth fifth sixth seventh eighth ninth tenth "
-    "per cent twice aged am pm noon midday midnight".split()
-).union(_WORDS, _LARGE, _UNITS, _MONTHS, (f"{unit}s" for unit in _UNITS))
+FIGURES = frozenset(_DATA["figures"].split()).union(
+    _WORDS, _LARGE, _UNITS, _MONTHS, (f"{unit}s" for unit in _UNITS)
+)
 """Words of numbers, units and dates, which are compared as facts and not as words."""
 
 _MONTH = "|".join(f"{name}|{name[:3]}" for name in _MONTHS).replace("|sep", "|sept?")
@@ -67,7 +62,7 @@ _NUMBER = (
 _AMOUNT = re.compile(
     rf"(?:(?P<sign>[£$€]) ?)?(?<![\w.])(?P<low>{_NUMBER})"
     rf"(?:(?: to | or | and | ?[-–] ?)(?:(?P=sign) ?)?(?P<high>{_NUMBER}))?"
-    rf"(?P<large> ?(?:{'|'.join(_LARGE)})\b|(?(sign)[km]\b|(?!)))?"
+    rf"(?P<large> ?(?:{'|'.join(_LARGE)})\b|(?(sign)m\b|(?!)))?"
     r"(?=(?: or (?:more|less|fewer))?"
     r"(?:[ -](?:working|business|calendar|clear|full|consecutive|whole))*[ -]?"
     r"(?P<noun>per cent|[%€]|[a-z]+)?)"
@@ -79,9 +74,10 @@ _UNDER = re.compile(r"(?:(?:no|not) more|less|fewer|younger) than $|\b(?:under|b
 _OR_OVER = re.compile(r"(?:[ -]?[a-z]+)? (?:or|and) (?:more|over|above|older|longer)\b")
 """What leaves other amounts open, before an amount and after it."""
 
-_HOURS = re.compile(rf"\b(an?|{_NUMBER}) ?h(?:ou)?r?s?[, and]*({_NUMBER}) ?m(?:in\w*)?\b")
-_YEARS = re.compile(rf"\b(an?|{_NUMBER}) ?y(?:ea)?rs?[, and]*({_NUMBER}) ?m(?:on\w*|th)s?\b")
-_AND_HALF = re.compile(rf"\b(an?|{_NUMBER})( (?:{_UNIT})s?\b)?(?: and (?:a|one)[ -]half\b| ?½)")
+_ONE = rf"(?<![\w,])(an?|{_NUMBER})"
+_HOURS = re.compile(rf"{_ONE} ?h(?:ou)?r?s?[, and]*({_NUMBER}) ?m(?:in\w*)?\b")
+_YEARS = re.compile(rf"{_ONE} ?y(?:ea)?rs?[, and]*({_NUMBER}) ?m(?:on\w*|th)s?\b")
+_AND_HALF = re.compile(rf"{_ONE}( (?:{_UNIT})s?\b)?(?: and (?:a|one)[ -]half\b| ?½)")
 _DOTTED = re.compile(
     r"\b(at|till|until|from|by) (\d\d?)\.([0-5]\d)(?![\d.]| ?(?:[%€]|(?:per|an?|p|k?m)\b))"
 )
@@ -208,7 +204,7 @@ def _amounts(match: re.Match[str]) -> Iterator[Quantity]:
         return
     kind, size = unit or ("", 1.0)
     noun = "" if unit or noun in STOP_WORDS else noun
-    size *= (_LARGE | _LARGE_MONEY).get(large, 1.0)
+    size *= (_LARGE | {"m": 1e6}).get(large, 1.0)  # £2m, but 2m alone is a length
     amounts = [_value(number) * size for number in (match["low"], match["high"]) if number]
     before = match.string[max(0, match.start() - 20) : match.start()]
     is_over = _OVER.search(before) or _OR_OVER.match(match.string, match.end())
@@ -241,8 +237,9 @@ def differ(ours: Sequence[Fact], theirs: Sequence[Fact]) -> bool:
     With two others it is another case; and "12 hours, not the 24 that are due" has theirs too.
     """
     odd: dict[object, Fact] = {}
-    plain = map(closed, theirs)
-    untold = [other for other in plain if not any(fact.agrees(other) for fact in ours)]
+    if len(ours) * len(theirs) > _MAX_PAIRS:
+        return False
+    untold = [one for one in map(closed, theirs) if not any(fact.agrees(one) for fact in ours)]
     for fact in ours:
         alike, beside = (sum(map(fact.is_like, facts)) for facts in (theirs, ours))
         is_own = beside > alike and not any(map(fact.is_like, untold))

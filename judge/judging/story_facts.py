@@ -11,6 +11,7 @@ from unicodedata import normalize
 
 from judge.citations.facts import DATE, Date, Fact, quantities
 from judge.library.dispute import fold
+from judge.text.data import package_data
 from judge.text.english import fold_space, is_english, sentences, strip_invisible
 from judge.text.names import find_names, find_public_names
 from judge.text.untrusted import quoted_text
@@ -21,10 +22,9 @@ _CHUNK = 1500
 """Characters of a long sentence that are parsed at once; `quantities` reads at most 2000."""
 
 _DAY_S = 86400.0
-_WORD = re.compile(r"[^\W_]+")
-"""Without the underscores that emphasise: _Sarah_."""
-_AGE = re.compile(r"(\w)[ -]years?[ -]old\b", re.IGNORECASE)
-"""Or just "I am 14"."""
+_WORD = re.compile(r"[^\W_]+")  # without the underscores that emphasise: _Sarah_
+_AGE = re.compile(r"(\w)[ -]years?[ -]old\b", re.IGNORECASE)  # or just "I am 14"
+_NTH = package_data("numbers")["nth"]
 _A_PERIOD = re.compile(r"(?i)\ban? (?=(?:hour|day|week|fortnight|month|year)\b)")
 """May be told as "one week", or be a rate: "£50 a week" is "£50 per week"."""
 
@@ -44,9 +44,7 @@ _CALENDAR = re.compile(
     rf"\b(?i:{'|'.join(_NAMES)}|christmas|easter|today|yesterday|tomorrow)\b"
     r"|(?<=[a-z,] )(?:March|May)\b"  # elsewhere these are verbs
 )
-_CODE = re.compile(r"\b[A-Za-z]+\d\w*\b")
-"""Such as B12 and M25."""
-
+_CODE = re.compile(r"\b[A-Za-z]+\d\w*\b")  # such as B12 and M25
 _CAPITALS = re.compile(r"\b[A-Z]{2,}\b")
 """Such as BBC. A retelling may drop them, since AIBU and DH are forum slang, but not add any."""
 
@@ -92,8 +90,10 @@ def changed_facts(before: str, after: str) -> list[ChangedFact]:
 def _missing(text: str, other: str) -> Iterator[tuple[Kind, str]]:
     """The facts of *text* that *other* lacks."""
     others = _numbers(_A_PERIOD.sub("one ", other))
+    amounts = {amount for amount, *_ in others}
     for fact in _numbers(text):
-        if fact not in others:
+        is_bare = (fact[0], "") in others or (fact[1] == "" and fact[0] in amounts)
+        if fact not in others and not is_bare:  # "950 a month" may be told as £950
             yield ("date" if fact[0] == "date" else "number"), " ".join(fact).strip()
     folded = fold(other)
     other_words = {*_WORD.findall(folded)}
@@ -115,6 +115,7 @@ def _missing(text: str, other: str) -> Iterator[tuple[Kind, str]]:
 
 def _numbers(text: str) -> dict[tuple[str, ...], None]:
     """The numbers with their units, and the dates, in *text*; what is counted is ignored."""
+    text = _WORD.sub(lambda word: _NTH.get(word[0], word[0]), text)
     text = _AGE.sub(r"\1", fold_space(text))
     # Not `source_sentences`, which would keep the dispute in its cache.
     chunks = (

@@ -70,16 +70,13 @@ class StreamedFields:
         has_grown = self._read * (1 + MIN_GROWTH) < len(text) <= MAX_REPLY_LENGTH
         if has_grown and not self._is_defective:
             self._read = len(text)
-            self._tell_complete_fields(prompt, model)
-
-    def _tell_complete_fields(self, prompt: Prompt, model: LanguageModel) -> None:
-        body = PartialBody.model_validate(complete_members(self._text))
-        self._on_care(body.care)
-        for field in FieldChecker(body, prompt, model.gives_verdicts, self._told).fields():
-            if any(defect.is_asked_again for defect in field.defects):
-                self._is_defective = True
-                return
-            self._tell(field)
+            body = PartialBody.model_validate(complete_members(text))
+            self._on_care(body.care)
+            for field in FieldChecker(body, prompt, model.gives_verdicts, self._told).fields():
+                if any(defect.is_asked_again for defect in field.defects):
+                    self._is_defective = True
+                    return
+                self._tell(field)
 
     def _tell(self, field: CheckedField) -> None:
         if field.name not in self._told:

@@ -84,6 +84,7 @@ _PART = re.compile(
     r"|(?<=[A-Za-zÀ-ÿ]{2})[0-9]+"
 )
 
+_UMLAUTS = str.maketrans(dict(zip("äöüÄÖÜ", "ae oe ue Ae Oe Ue".split(), strict=True)))
 _DOTTED = r"[^\W\d_](?:\.[^\W\d_])+\.?(?!\w)|\d{1,3}(?:[,.'’]\d{3})+(?!\w|[,.]\d{3})"
 _REST = r"[-\u2010\u2011]([^\W\d_]+)(?![\w-])"
 SPLIT = rf"(?<![\w.,-])(?:[^\W\d_]+{_REST}|{_DOTTED})"
@@ -104,12 +105,13 @@ def identifier_parts(text: str) -> str:
     >>> identifier_parts("e-mail getUserId of HTTPServer2")  # and what others write as one word
     'email get User Id HTTP Server 2'
     """
+    text = normalize("NFKC", text)
     parts = dict.fromkeys(re.sub(r"[\W_]", "", word[0]) for word in re.finditer(SPLIT, text))
+    umlauts = re.findall(r"\b[a-zA-Zß]*+[äöüÄÖÜ][^\W_]*", text)  # Müller or Mueller
+    parts |= dict.fromkeys(word.translate(_UMLAUTS) for word in umlauts)
     for word in _IDENTIFIER.findall(text):
-        if not (word.isalpha() and word[1:].islower()):
-            found = _PART.findall(word)
-            if len(found) > 1:
-                parts |= dict.fromkeys(found)
+        if not (word.isalpha() and word[1:].islower()) and len(found := _PART.findall(word)) > 1:
+            parts |= dict.fromkeys(found)
     return " ".join(parts)
 
 

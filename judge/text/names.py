@@ -1,7 +1,6 @@
 """Guesses which words of a text are names; a surname may also be a town."""
 
 import re
-from collections.abc import Iterator
 from importlib.resources import files
 
 from judge.text.data import package_data
@@ -25,16 +24,14 @@ def find_public_names(text: str) -> list[str]:
 
 
 def find_names(text: str) -> list[str]:
-    """The words of *text* that are probably names of people or places, without repeats."""
-    return list(dict.fromkeys([*_TITLED.findall(text), *_capitalised(text)]))
+    """The words of *text* that are probably names of people or places, without repeats.
 
-
-def _capitalised(text: str) -> Iterator[str]:
-    """Capitalised words inside a sentence, or at its beginning when "said" or the like follows."""
-    starts = {span.start for span in sentences(text)}
+    At the beginning of a sentence only what "said" or the like follows.
+    """
+    found, starts = _TITLED.findall(text), {span.start for span in sentences(text)}
     for match in _CAPITALISED.finditer(text):
-        if match.group().casefold() in _NO_NAMES:
-            continue
         opens = match.start() in starts or text[: match.start()].rstrip()[-1:] in "\"“'‘:([{\n"
-        if not opens or _SPEAKS.match(text, match.end()):
-            yield match.group()
+        is_said = not opens or _SPEAKS.match(text, match.end())
+        if is_said and match.group().casefold() not in _NO_NAMES:
+            found.append(match.group())
+    return list(dict.fromkeys(found))

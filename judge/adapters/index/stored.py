@@ -8,7 +8,6 @@ from pydantic import TypeAdapter
 
 from judge.errors import EmbedderUnavailable
 from judge.ports import Embedder
-from judge.text.english import strip_accents
 from judge.text.index_tokens import identifier_parts, idf, query_term_weight, term_id, terms_of
 from judge.types.search import Hit, IndexedDocument, Passage, SearchQuery, fold_name
 
@@ -44,7 +43,7 @@ def text_key(text: str) -> int:
 def passage_terms(passage: Passage) -> list[str]:
     """The terms of *passage*: those of its text, headings and parts of identifiers."""
     heads = dict.fromkeys((passage.title, passage.chapter or "", passage.section or ""))
-    text = strip_accents("\n".join((passage.text, *heads)))
+    text = "\n".join((passage.text, *heads))
     return terms_of(f"{text}\n{identifier_parts(text)}")
 
 

@@ -19,9 +19,9 @@ _BOILERPLATE = (
     "/earn a commission/a small commission/advertising partners/our newsletter/to your inbox"
     "/sign up for our/sign up to our/subscribe now/by clicking/you agree to our/, you agree to"
     "/\u00a9/originally published/is licensed under/copyright holder/all rights reserved"
-    "/available in welsh/lorem ipsum/in your inbox/was this page/page is also available"
+    "/available in welsh/lorem ipsum/in your inbox/page is also available"
     "/guide is also available/help us improve/help us to improve/feedback will help"
-    "/not legal advice/please donate/our phone lines/our chat is/readspeaker/read this page in"
+    "/not legal advice/please donate/our phone lines/our chat is/readspeaker"
     "/leave this site/tracks online/general information only/substitute for legal"
     "/substitute for medical/informational purposes/information purposes/constitute legal advice"
     "/to date with all changes/known outstanding effects/editorial standards"
@@ -141,9 +141,9 @@ def is_label(text: str) -> bool:
 
 
 def is_boilerplate(text: str) -> bool:
-    """Whether *text* contains a phrase that sites repeat on every page."""
-    lowered = text.lower()
-    return any(phrase in lowered for phrase in _BOILERPLATE)
+    """Whether *text* contains a phrase that sites repeat, or in short tells to print its page."""
+    lowered, is_short = text.lower(), text.count(" ") < 20
+    return (is_short and " this page" in text) or any(p in lowered for p in _BOILERPLATE)
 
 
 def _asides(page: PageBlocks, prose: Sequence[PageBlock]) -> list[bool]:

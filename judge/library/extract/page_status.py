@@ -24,10 +24,10 @@ _PAGE = (
     r"manual|service|(?:web)?site|version)"
 )
 _SUBJECT = (
-    rf"(?:the law in )?(?:(?:this|the|our) (?:[\w-]+ )??)?{_PAGE}(?: (?:on|in) this {_PAGE})?"
+    rf"(?:the law [io]n )?(?:(?:this|the|our) (?:[\w-]+ )??)?{_PAGE}(?: (?:on|in) this {_PAGE})?"
 )
 _APPLIES_TO = (
-    r"(?:(?:applies|apply|relates?|relevant|available)(?: only)?"
+    r"(?:(?:is )?(?:applies|apply|relates?|relevant|available)(?: only)?"
     r"(?: to| in| for| across| if you live in)?|is (?:only |correct )?for|covers"
     r"|(?:covers|explains|sets out|is about|tells you about|relates to) (?:the|[a-z]+) law in"
     r"|jurisdiction:|coverage:|(?:geographical )?extent:|country:|nations?:)"

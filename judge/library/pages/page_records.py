@@ -29,7 +29,7 @@ _Kind = Literal["snippet", "page", "record", "failed"]
 PageKey = tuple[str, str]
 """The domain and URL that a page is configured with."""
 
-READING_VERSION = 11
+READING_VERSION = 12
 """Raise this when pages are parsed differently, so that cached ones are read again."""
 
 

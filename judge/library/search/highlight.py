@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 
 from judge.text.english import MARKS
-from judge.text.index_tokens import SPLIT, UNSPACED, identifier_parts, searchable, terms_of
+from judge.text.index_tokens import SPLIT, UNSPACED, identifier_parts, terms_of
 from judge.types.search import SearchQuery
 
 CONTEXT_CHARS = 50
@@ -75,7 +75,7 @@ def _matches(query_stems: frozenset[str], text: str) -> list[_TermMatch]:
 @lru_cache(maxsize=8192)
 def _stems_of(word: str) -> frozenset[str]:
     """The stems under which the engines index *word*."""
-    return frozenset(terms_of(f"{word} {identifier_parts(searchable(word))}"))
+    return frozenset(terms_of(f"{word} {identifier_parts(word)}"))
 
 
 def _densest_cluster(matches: list[_TermMatch]) -> list[_TermMatch]:

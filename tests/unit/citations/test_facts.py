@@ -78,6 +78,7 @@ READ = {
         Quantity(4.75, "%"),
         Quantity(6.5, ""),
     ],
+    "£28k or 45k pa": [Quantity(28000, "pound"), Quantity(45000, "", "pa")],
     "two one-hour visits": [Quantity(2, "", "one"), Quantity(3600, "second")],
     "over 75, or under 2": [Quantity(75, ""), Quantity(2, "")],
     "£50,000, or 6 weeks": [Quantity(50000, "pound"), Quantity(42 * DAY, "second")],

@@ -156,6 +156,11 @@ SAID_PLAINLY = {
         "My mate's three kids are left on their own overnight while she is out clubbing.",
         "A man she met on a game keeps asking her to send pictures and to keep it secret.",
     ),
+    "adult-at-risk": (
+        "Mum's in a home, and I found her in a wet bed again at noon.",
+        "My cousin persuaded my nan to sign the house over to him.",
+    ),
+    "forced-marriage": ("My cousin says there's a groom waiting in Sylhet. I'm 15.",),
 }
 ORDINARY = (
     "My daughter hits me up for money every payday and never pays back.",
@@ -182,6 +187,12 @@ ORDINARY = (
     "He attacked me in the comments for my taste in pizza.",
     "He came round with a hammer to help me hang the shelves.",
     "She started cutting again after her baby, and wants her full price for my hair.",
+    "My mum has MS, and my brother shouts at the telly when he visits.",
+    "My grandad changed his will in favour of the cats' home.",
+    "My father-in-law talked my mum into a cruise, and dad feels left out.",
+    "My boss has my passport copy on file and won't delete it.",
+    "I owe my brother £300, and he threatened to tell mum.",
+    "We had a flood in the kitchen and can't go back to cooking for a month.",
 )
 
 

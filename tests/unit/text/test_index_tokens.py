@@ -44,7 +44,8 @@ def test_decomposed_characters_are_composed():
         ("state-of-the-art 2024-05-01 1,2 e.g", "eg"),
         ("an e\u2011mail of 10kg at 2pm on the 3rd", "email 10 kg 2 pm"),
         ("调用getUserId", "get User Id"),
-        ("größeWert", "größe Wert"),
+        ("größeWert", "groeßeWert größe Wert"),
+        ("Jörg Müller, naïve №5 ＵＳＢ２", "Joerg Mueller No 5 USB 2"),
         ("naïveBayes — fooBar", "naïve Bayes foo Bar"),
     ],
 )

@@ -83,10 +83,9 @@ def to_documents(item: DocumentWithPassages) -> Iterator[tantivy.Document]:
         text = searchable(passage.text)
         heads = dict.fromkeys((passage.title, passage.chapter or "", passage.section or ""))
         plain_heads = [searchable(head) for head in heads if head]
+        parts = searchable(identifier_parts("\n".join((passage.text, *heads))))
         document = tantivy.Document(
-            body=[text, identifier_parts("\n".join((text, *plain_heads))), *plain_heads],
-            heads=plain_heads,
-            labels=_labels(passage),
+            body=[text, parts, *plain_heads], heads=plain_heads, labels=_labels(passage)
         )
         document.add_integer("text_key", text_key(embedded_text(passage)))
         document.add_bytes("passage", PASSAGE.dump_json(passage))

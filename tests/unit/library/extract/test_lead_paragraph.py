@@ -257,6 +257,8 @@ def test_hidden_words_inside_a_paragraph_are_left_out():
         "The Act is up to date with all changes known to be in force on or before today.",
         "We acknowledge the Traditional Owners of the lands on which we live and work.",
         "Many of the products featured here are from partners who pay us for clicks.",
+        "Print this page, or download it as a PDF file of a few pages.",
+        "You can translate this page using the language menu at the top.",
         "This is a new page. Your feedback will help us to make it better for all.",
         "No sentence ends in here though there are quite a few words in it",
     ],
@@ -275,6 +277,7 @@ def test_boilerplate_sentence_is_not_the_lead(sentence):
         "To help us make a decision,",
         "If you want to leave,",
         "For the purposes of this page,",
+        "This page explains the law:",
     ],
 )
 def test_sentence_that_resembles_a_byline_or_credit_is_the_lead(opening):

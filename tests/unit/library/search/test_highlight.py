@@ -62,6 +62,7 @@ def test_place_with_most_query_words_is_shown():
         ("pay 1.250,00 €", "1250", "pay **1.250**,00 €"),
         ("pay £1,200 of 1200", "1,200", "pay £**1,200** of **1200**"),
         ("a 10kg bag", "10 kg", "a **10kg** bag"),
+        ("Herr Müller", "mueller", "Herr **Müller**"),
         ("Straße 5, café", "straße", "**Straße** 5, café"),
         ("锅炉坏了，房东必须修理。", "房东", "锅炉坏了，**房东**必须修理。"),
         ("锅炉坏了，房东必须修理。", "修理锅炉", "**锅炉**坏了，房东必须**修理**。"),
