@@ -73,8 +73,8 @@ def changed_facts(before: str, after: str) -> list[ChangedFact]:
 
     The name of one person or couple may be dropped: people hardly name themselves in a story.
     """
-    shown = (normalize("NFKC", strip_invisible(text)) for text in (before, after))
-    before, after = (_SHORT.sub(lambda day: _IN_FULL[day[1] or day[2]], text) for text in shown)
+    texts = (normalize("NFKC", strip_invisible(text)) for text in (before, after))
+    before, after = (_SHORT.sub(lambda day: _IN_FULL[day[1] or day[2]], text) for text in texts)
     lost = [ChangedFact(kind, words, is_new=False) for kind, words in _missing(before, after)]
     added = [ChangedFact(kind, words, is_new=True) for kind, words in _missing(after, before)]
     old_words = {*_WORD.findall(fold(before))}

@@ -55,8 +55,7 @@ _SENTENCE_END = re.compile(r"[.!?…](?<![.!?…].)[.!?…]*+[\"'”’)\]]*+(?=
 """Matches a whole run of marks from its first one, so that a run of a megabyte is read once."""
 _DOTTED = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
 _NEXT_WORD = re.compile(r"[^\S\n]{0,9}\n?[^\S\n]{0,9}(\w{1,12}|\S)")
-"""The beginning of the word after spaces or one line end, as in wrapped text, but not in the next
-paragraph."""
+"""The beginning of the word after spaces or one line end, but not in the next paragraph."""
 _LAST_WORD_CHARACTERS = 12
 """Longer than any abbreviation."""
 

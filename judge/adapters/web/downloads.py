@@ -13,8 +13,7 @@ from judge.errors import FetchError
 MAX_URL_CHARS = 4096
 
 _UNSUPPORTED_CODINGS = frozenset("br compress dcb dcz deflate exi x-compress zstd".split())
-"""Content codings that we cannot decode. What is not a coding, such as UTF-8, is ignored, as in
-browsers."""
+"""Content codings that we cannot decode; others, such as UTF-8, are ignored, as in browsers."""
 
 _END = re.compile(rb"</html\s*>|%%EOF", re.IGNORECASE)
 """How HTML and PDF end, whatever length the server has told."""

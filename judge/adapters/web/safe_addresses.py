@@ -22,8 +22,7 @@ Resolver = Callable[[str], Awaitable[Sequence[str]]]
 """Host name to IP addresses in order of preference; raises OSError or UnicodeError."""
 
 CONNECT_TIMEOUT_S = 2.0
-"""For connecting to one address, and as long for its TLS handshake: a dead one leaves time for the
-next."""
+"""To connect to one address, and for its TLS handshake: a dead one leaves time for the next."""
 
 MAX_LOOK_UPS = 64
 """Concurrent DNS look-ups, as many as there may be connections."""

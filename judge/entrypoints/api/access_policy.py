@@ -86,9 +86,7 @@ class Principal:
         is_reading = access in {Access.PRIVATE, Access.ADMIN}
         if is_reading and policy.is_public and not policy.keys:
             raise RequestRefused("forbidden", IS_CLOSED)
-        is_private = access is Access.PRIVATE and policy.is_public
-        is_admin = access in {Access.METRICS, Access.ADMIN}
-        if policy.keys if is_admin else policy.has_user_keys or is_private:
+        if policy.needs_key(access):
             detail = WRONG_KEY if self.has_wrong_key else NEEDS_KEY
             challenge = {"WWW-Authenticate": 'Bearer realm="judge"'}
             raise RequestRefused("unauthorized", detail, headers=challenge)
@@ -157,6 +155,12 @@ class AccessPolicy:
             is_cross_origin=is_cross_origin,
             policy=self,
         )
+
+    def needs_key(self, access: Access) -> bool:
+        """Whether *access* requires a key, wherever the request comes from."""
+        if access in {Access.METRICS, Access.ADMIN}:
+            return bool(self.keys)
+        return self.has_user_keys or (access is Access.PRIVATE and self.is_public)
 
     async def _count(self, scope: Scope, principal: Principal) -> None:
         """Count the request, and add what is left to its reply; raises RequestRefused."""

@@ -54,7 +54,7 @@ _SCREEN_READER_CLASS = re.compile("sr-only|visually-?hidden|screen-reader-text|o
 _CSS_SPACE = re.compile(r"/\*[^*]{0,99}\*/| ?!important| ?([:;,(/]) ?")
 _HIDING_STYLE = re.compile(
     r";(?:display:none|(?:content-)?visibility:(?:hidden|collapse)|clip:rect\([01]\D|scale:0;"
-    r"|(?:left|top):-\d{3}|(?:margin-(?:left|top)|right|bottom|inset):-(?:\d{4}|999)"
+    r"|(?:left|top):-\d{3}|(?:margin-(?:left|top)|right|bottom|inset):-(?:\d{4}|99\d)"
     r"|font:(?:[^;]* )?0(?:px)?[/ ]|font-size:(?:0*\.?0+(?:[a-z%]|;)|(?:1|0?\.\d+)px|0?\.[0-2])"
     r"|text-indent:(?:-\d{3}|\d{3}%)|width:[01](?:px)?;|zoom:0?\.[0-2]|filter:[^;]*opacity\(0%?\)"
     r"|transform:[^;]*(?:translate\w{0,2}\(-(?:\d{4}|\d{3}(?:%|v))|scale[xy]?\(0[,)]|rotate[xy]\(90deg)"

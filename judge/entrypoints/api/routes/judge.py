@@ -188,8 +188,7 @@ HEAD: Final = (
 on, is the status for the log and the metrics."""
 
 LINE_BREAKS: Final = re.compile("[\x85\u2028\u2029]")
-"""Not escaped in JSON, and split lines for some clients, such as httpx: they would read half an
-event."""
+"""Not escaped in JSON; clients such as httpx split lines there, and would read half an event."""
 
 
 class RestartEvent(TypedDict):
