@@ -1232,11 +1232,7 @@ def test_one(account, tmp_path):  # inferred
     account.open()
 @pytest.mark.usefixtures("account")  # inferred
 class TestIt:
-    def test_two(
-        self,
-        bank,
-        account,  # inferred
-    ): ...
+    def test_two(self, account): ...  # inferred
     def check(self, account): ...
 def test_three(request):
     request.getfixturevalue("account")  # inferred
@@ -1276,8 +1272,7 @@ async def f(urls):
     first, second = await asyncio.gather(load(), other())
     first.text  # use
     second.text
-    pages = await asyncio.gather(*(load() for u in urls))
-    [p.text for p in pages]  # use
+    [p.text for p in await asyncio.gather(*(load() for u in urls))]  # use
     for soon in asyncio.as_completed([load()]):
         (await soon).text  # use
     (await asyncio.to_thread(read)).text  # use

@@ -234,35 +234,21 @@ def test_a_name_may_be_written_with_its_path(repo, name):
             graph.where_used(wrong)
 
 
-@pytest.mark.parametrize(
-    ("name", "resolved"),
-    [
-        ("backend/app/models.py::User::save", "app.models.User.save"),
-        ("backend.app.models.User", "app.models.User"),
-        ("models.User().save()", "app.models.User.save"),
-        ("backend/app/__init__.py::create", "app.create"),
-        ("app.services.py", "app.services"),
-        ("acme.core.log.setup", "core.log.setup"),
-        ("libs/src/acme/core", "core"),
-        ("web/src/api/index.ts:load", "web.src.api.load"),
-        ("src/types.d.ts:Options", "web.src.types.Options"),
-    ],
-)
-def test_a_name_may_begin_with_folders_that_are_no_packages(repo, name, resolved):
-    graph = graph_of(
-        repo(
-            "--- backend/app/__init__.py\ndef create(): ...\n--- backend/app/models.py\n"
-            "class User:\n    def save(self): ...\n"
-            "--- backend/app/services.py\nfrom app import models\n"
-            "--- libs/src/acme/core/__init__.py\n"
-            "--- libs/src/acme/core/log.py\ndef setup(): ...\n"
-            "--- web/src/api/index.ts\nexport function load() {}\n"
-            "--- web/src/types.d.ts\nexport interface Options {}\n"
-        )
-    )
-    if "/src" in f"/{name}" and name.partition(":")[0].endswith(".ts"):
-        pytest.importorskip("tree_sitter_typescript")
-    assert graph.where_used(name).resolved == resolved
+def test_a_name_may_begin_with_folders_that_are_no_packages(repo):
+    text = "--- api/app/__init__.py\ndef create(): ...\n--- api/app/run.py\nfrom app import user\n"
+    text += "--- api/app/user.py\nclass User:\n    def save(self): ...\n"
+    graph = graph_of(repo(text + "--- libs/src/acme/core/__init__.py\ndef setup(): ...\n"))
+
+    for name, resolved in {
+        "api/app/user.py::User::save": "app.user.User.save",
+        "api.app.user.User": "app.user.User",
+        "user.User().save()": "app.user.User.save",
+        "api/app/__init__.py::create": "app.create",
+        "app.run.py": "app.run",
+        "acme.core.setup": "core.setup",
+        "libs/src/acme/core": "core",
+    }.items():
+        assert graph.where_used(name).resolved == resolved
 
 
 def test_a_module_that_is_found_from_a_new_folder_is_linked_again(repo):

@@ -869,19 +869,14 @@ async function f(map: Map<Other, Store>, by: Record<string, Store>, ids: number[
   one.save(); // use
   two.save();
   (await Promise.all(ids.map((id) => load(id)))).forEach((x) => x.save()); // inferred
-  for (const [key, value] of map) {
-    value.save(); // use
-    key.save();
-  }
+  for (const [key, value] of map) value.save(); // use
+  for (const [key, value] of map) key.save();
   [...map.values()].forEach((x) => x.save()); // use
-  [...map.keys()].forEach((x) => x.save());
   map.forEach((x) => x.save()); // use
   for (const [key, value] of Object.entries(by)) value.save(); // use
   Object.entries(by).map(([, value]) => value.save()); // use
-  const sorted = [...all].sort();
-  sorted[0].save(); // use
+  [...all].sort()[0].save(); // use
   ids.map((): Store => new Store()).filter(Boolean)[0].save(); // use
-  all.map(() => new Other())[0].save();
   Array.from(all, () => new Other()).map((x) => x.save());
   Array.from(all).map((x) => x.save()); // use
   new Set(all).forEach((x) => x.save()); // use
@@ -900,27 +895,22 @@ export interface State { count: number; name: string }
 export interface Props { count: number }
 export function reduce(state: State, action: string): State { return state; }
 --- b.tsx
-import React, { cache, useCallback, useReducer } from "react";
+import React, { useCallback, useReducer } from "react";
 import { computed, ref } from "vue";
 import { signal } from "@angular/core";
 import { reduce, State, Props } from "./a";
 function A() {
   const [state, dispatch] = useReducer(reduce, open());
   const load = useCallback((): State => open(), []);
-  const kept = cache(async (): Promise<State> => open());
   return state.count + load().count; // use
 }
 const all = ref<State[]>([]);
-const first = computed((): State => all.value[0]);
 all.value.map((one) => one.count); // use
-first.value.count; // use
-const shown = signal<State>(open());
-shown().count; // use
+computed((): State => all.value[0]).value.count; // use
+signal<State>(open())().count; // use
 class B extends React.Component<Props, State> {
-  render() {
-    const { count } = this.props;
-    return this.state.count + count; // use
-  }
+  render() { return this.state.count; } // use
+  hint() { return this.props.count; }
 }
 === what a function gives whose type is written | a.Store.save
 --- a.ts
@@ -943,16 +933,9 @@ async function f(make: Make, api: Api, done: (store: Store) => Other, pool: Pool
 class Store { save() {} id = 1; }
 class Page {
   constructor(private readonly store = new Store(), public other?: Page) {}
-  go(all: Store[]) {
-    this.store.save(); // use
-    this.other.save();
-    return all.reduce<Record<number, Store>>((by, one) => {
-      one.save(); // use
-      by.save();
-      return by;
-    }, {});
-  }
+  go() { this.other.save(); this.store.save(); } // use
 }
+const f = (all: Store[]) => all.reduce<Record<number, Store>>((by, x) => by[x.save()], {}); // use
 === a call that says its types | a.User.name
 --- a.ts
 export interface User { name: string }
@@ -1147,6 +1130,11 @@ def test_deeply_nested_file_is_searched_as_text_and_the_rest_is_built(repo, sour
 
     assert report.unparsed == ("deep.ts",)
     assert CodeGraph(root).search("ok", limit=1).items
+
+
+def test_function_in_the_callee_of_a_test_is_one_definition(repo):
+    root = repo("--- a.ts\nif (all.filter((x) => x.ok).includes(y)) {\n  y.go();\n}\n")
+    assert build_graph_for_repo(root).nodes == 2
 
 
 def test_type_parameters_may_have_a_variance(repo):

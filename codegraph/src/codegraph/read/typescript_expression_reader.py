@@ -128,7 +128,7 @@ class TypescriptExpressionReader(FactWriter):
                 self.narrow(operand, holds=holds is not (operator == "!"))
         elif operator == "instanceof" or test.type == "call_expression":
             tested = next(iter(operands if operator else children_of(operands[-1])), test)
-            if tested.type == "identifier":
+            if tested.type == "identifier" and "(" not in text_of(operands[0]):
                 first = len(self.occurrences)
                 cls = self.visit(operands[1]) if operator else ir.Call(self.visit(operands[0]))
                 narrowed = self.add_binding(ir.Narrowed(self.visit(tested), cls, holds))
