@@ -143,13 +143,18 @@ def test_slow_pattern_is_given_up() -> None:
 def test_only_patterns_that_cannot_match_are_left_out():
     known = compile_knowledge(*read_sources(ROOT / "config" / "sources.toml"))
     told = tomllib.loads((ROOT / "tests/fixtures/disputes.toml").read_text(encoding="utf-8"))
-    text = " ".join(context for pairs in told.values() for _, context in pairs).casefold()
+    # A text for each domain: on all at once a pattern may reach its time limit where it is slow.
+    texts = [" ".join(context for _, context in pairs).casefold() for pairs in told.values()]
     rules = known.catalog.safety
     for patterns in ([p for rule in rules for p in rule.patterns], [r"charg(?:ed|es) me\b", r"\."]):
-        found = [(number, match.span()) for number, match in PatternSet(patterns).matches(text)]
+        together = PatternSet(patterns)
+        found = [[(n, match.span()) for n, match in together.matches(text)] for text in texts]
         assert found == [
-            (number, match.span())
-            for number, pattern in enumerate(patterns)
-            for match in regex.compile(pattern, regex.IGNORECASE).finditer(text)
+            [
+                (number, match.span())
+                for number, pattern in enumerate(patterns)
+                for match in regex.compile(pattern, regex.IGNORECASE).finditer(text)
+            ]
+            for text in texts
         ]
-        assert found
+        assert any(found)
