@@ -14,7 +14,7 @@ from judge.entrypoints.api.client_address import (
     parse_networks,
 )
 
-PROXIES = parse_networks(["10.0.0.0/8", "fd00::/8"])
+PROXIES = parse_networks(["10.0.0.1/8", "fd00::/8"])  # an address of a network names it too
 PROXY = "10.0.0.1"
 STRANGER = "203.0.113.9"
 

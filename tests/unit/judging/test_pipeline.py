@@ -370,6 +370,14 @@ async def test_unavailable_page_is_left_out_with_a_warning() -> None:
     assert result.warnings == ("1 of 2 pages could not be read and is left out.",)
 
 
+async def test_dispute_set_in_another_country_is_told_that_its_law_may_differ() -> None:
+    told = f"{REQUEST.context} We live in Ohio."
+    result = await World(ScriptedModel(GOOD)).judge(context=told)
+    assert any(warning.startswith("This seems to be about ") for warning in result.warnings)
+    result = await World(ScriptedModel(GOOD)).judge()
+    assert not any(warning.startswith("This seems to be about ") for warning in result.warnings)
+
+
 async def test_each_broken_rule_is_journalled_by_name() -> None:
     world = World(ScriptedModel(HARD, SOFT))
     await world.judge()
